@@ -183,4 +183,6 @@ class Catalogue:
     attempts_per_request: int = 3
     settings: tuple[str, ...] = ()
     """Names of deploy-time values that adapters read from the environment, e.g. a base URL."""
-    _by_name: Mapping[str, Step] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _by_name: Mapping[str, Step] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
