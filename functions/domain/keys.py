@@ -12,13 +12,14 @@ from typing import Any
 
 import rfc8785
 
+_MOST_STEPS = 1000
 _SAGA_ID = re.compile(r"[a-z0-9][a-z0-9-]{2,39}")
 
 
 def _checked(saga_id: str, index: int) -> str:
     if not _SAGA_ID.fullmatch(saga_id):
         raise ValueError(f"not a saga id: {saga_id!r}")
-    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < 1000:
+    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < _MOST_STEPS:
         raise ValueError(f"not a step index: {index!r}")
     return f"{saga_id}:{index}"
 

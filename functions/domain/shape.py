@@ -9,8 +9,10 @@ from functions.domain.catalogue import Kind
 
 @dataclass(frozen=True, slots=True)
 class ShapeStep:
-    """A step's place in the machine. `undo_waits_for` holds the indexes of the steps whose undo must be settled before
-    this one's may start (all later compensable ones by default: strict reverse order).
+    """A step's place in the machine.
+
+    `undo_waits_for` holds the indexes of the steps whose undo must be settled before this one's may start: all later
+    compensable ones by default, which is strict reverse order.
     """
 
     name: str
