@@ -164,6 +164,13 @@ class Step:
         """Time for a call, one re-read of the credential, a settling query, and to record: nothing outlives it."""
         return 3 * self.call_timeout + timedelta(seconds=10)
 
+    @property
+    def undo_function_timeout(self) -> timedelta | None:
+        """The undo's function may have to settle the forward call before its own: time for both. None without undo."""
+        if self.undo is None:
+            return None
+        return 3 * self.undo.call_timeout + 3 * self.call_timeout + timedelta(seconds=10)
+
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
