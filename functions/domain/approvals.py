@@ -1,0 +1,218 @@
+"""An approval: who was asked what, who answered what, and the one use of it.
+
+The record holds the callback token, and never leaves the people table and the functions that answer it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from functions.domain.keys import digest
+from functions.domain.ledger.records import LongText, Millis, StepRecord
+from functions.domain.outcome import Frozen, Identifier, ShortText
+
+
+class ApprovalState(StrEnum):
+    """Open until enough people agree, one rejects, time runs out, or the saga turns; consumed by its pivot once."""
+
+    OPEN = "open"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    CLOSED = "closed"
+    CONSUMED = "consumed"
+
+
+TRANSITIONS: dict[ApprovalState, frozenset[ApprovalState]] = {
+    ApprovalState.OPEN: frozenset(
+        {
+            ApprovalState.APPROVED,
+            ApprovalState.REJECTED,
+            ApprovalState.EXPIRED,
+            ApprovalState.CLOSED,
+        }
+    ),
+    ApprovalState.APPROVED: frozenset(
+        {ApprovalState.CONSUMED, ApprovalState.EXPIRED, ApprovalState.CLOSED}
+    ),
+    ApprovalState.REJECTED: frozenset(),
+    ApprovalState.EXPIRED: frozenset(),
+    ApprovalState.CLOSED: frozenset(),
+    ApprovalState.CONSUMED: frozenset(),
+}
+
+
+class Decision(Frozen):
+    """One person's answer."""
+
+    person: Identifier
+    decision: Literal["approve", "reject"]
+    at: Millis
+    reason: ShortText | None = None
+
+
+class Approval(Frozen):
+    """One round of asking. `binds` is the digest of exactly what would run."""
+
+    id: Identifier
+    saga_id: Identifier
+    index: int
+    round: int
+    tenant: Identifier
+    catalogue: Identifier
+    step: Identifier
+    group: Identifier
+    needed: int
+    reason: ShortText
+    sentence: ShortText
+    arguments: LongText
+    binds: Identifier
+    excluded: tuple[Identifier, ...] = ()
+    """People who may not decide: the submitter, and the owner of the agent that submitted."""
+    created_at: Millis
+    expires_at: Millis
+    state: ApprovalState = ApprovalState.OPEN
+    decisions: tuple[Decision, ...] = ()
+    token: str | None = None
+    execution: Identifier | None = None
+    answered: bool = False
+    announced: bool = False
+    open: Identifier | None = None
+    due_shard: Identifier | None = None
+    due_at: Millis | None = None
+    version: int = 0
+
+
+def approval_id(saga_id: str, index: int, round_: int) -> str:
+    """The id of one round, the same however often it is asked for."""
+    return f"{saga_id}-{index}-{round_}"
+
+
+def bound_digest(
+    *,
+    tenant: str,
+    saga_id: str,
+    step: StepRecord,
+    forward_digest: str,
+    catalogue_version: str,
+    policy_version: str,
+) -> str:
+    """What an approval is for: tenant, saga, step, arguments with bound results, catalogue and policy versions.
+
+    Rationale and notes are outside: they are the agent's words and change nothing that runs.
+    """
+    return digest(
+        {
+            "tenant": tenant,
+            "saga": saga_id,
+            "index": step.index,
+            "step": step.name,
+            "step_version": step.step_version,
+            "forward": forward_digest,
+            "catalogue": catalogue_version,
+            "policy": policy_version,
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The next record, to be written before the token is answered."""
+
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True)
+class AlreadySaid:
+    """The same person said the same before."""
+
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True)
+class NotOpen:
+    """Decided otherwise, expired or closed."""
+
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True)
+class MayNot:
+    """This person may not decide this one."""
+
+    why: str
+
+
+def _moved(approval: Approval, state: ApprovalState, now: Millis, **changes: object) -> Approval:
+    if state not in TRANSITIONS[approval.state]:
+        raise ValueError(f"{approval.id}: {approval.state} -> {state}")
+    due = now if state in ANSWERABLE and not approval.answered else None
+    return approval.model_copy(
+        update={
+            "state": state,
+            "open": None,
+            "due_at": due,
+            "due_shard": approval.due_shard if due is not None else None,
+            **changes,
+        }
+    )
+
+
+ANSWERABLE = frozenset({ApprovalState.APPROVED, ApprovalState.REJECTED, ApprovalState.EXPIRED})
+"""States in which the waiting machine has an answer coming."""
+
+
+def decide(
+    approval: Approval,
+    *,
+    person: str,
+    groups: frozenset[str],
+    decision: Literal["approve", "reject"],
+    reason: str | None,
+    now: Millis,
+) -> Decided | AlreadySaid | NotOpen | MayNot:
+    """One person's decision. The first rejection rejects; `needed` approvals of different people approve."""
+    if approval.group not in groups:
+        return MayNot(f"only members of {approval.group} decide this")
+    if person in approval.excluded:
+        return MayNot("who submitted a plan, or owns the agent that did, cannot decide on it")
+    said = next((d for d in approval.decisions if d.person == person), None)
+    if said is not None and said.decision == decision:
+        return AlreadySaid(approval)
+    if said is not None or approval.state is not ApprovalState.OPEN or now >= approval.expires_at:
+        return NotOpen(approval)
+    entry = Decision(person=person, decision=decision, at=now, reason=reason)
+    decisions = (*approval.decisions, entry)
+    if decision == "reject":
+        return Decided(_moved(approval, ApprovalState.REJECTED, now, decisions=decisions))
+    if len(decisions) >= approval.needed:
+        return Decided(_moved(approval, ApprovalState.APPROVED, now, decisions=decisions))
+    return Decided(approval.model_copy(update={"decisions": decisions}))
+
+
+def expire(approval: Approval, now: Millis) -> Approval:
+    """Nobody answered in time: that denies. An approval that was given and not used in time expires as well."""
+    return _moved(approval, ApprovalState.EXPIRED, now)
+
+
+def close(approval: Approval, now: Millis) -> Approval:
+    """The saga has turned: nothing is left to decide."""
+    return _moved(approval, ApprovalState.CLOSED, now)
+
+
+def consume(approval: Approval, now: Millis) -> Approval:
+    """The one use: in the transaction that starts the pivot."""
+    return _moved(approval, ApprovalState.CONSUMED, now)
+
+
+def permits(approval: Approval, *, binds: str, needed: int, group: str, now: Millis) -> bool:
+    """Whether this approval lets exactly this run, as policy asks for it now."""
+    return (
+        approval.state is ApprovalState.APPROVED
+        and approval.binds == binds
+        and approval.group == group
+        and now < approval.expires_at
+        and sum(d.decision == "approve" for d in approval.decisions) >= needed
+    )

@@ -1,0 +1,141 @@
+"""The head's transitions: direction, boundary, outcome. Each moves only along the declared graph."""
+
+from __future__ import annotations
+
+from functions.domain.ledger.forward import IllegalTransition
+from functions.domain.ledger.records import (
+    Attention,
+    Direction,
+    Head,
+    Millis,
+    Pivot,
+    Saga,
+    SagaOutcome,
+    UndoState,
+)
+from functions.domain.ledger.undo import is_settled
+
+DIRECTIONS: dict[Direction, frozenset[Direction]] = {
+    Direction.FORWARD: frozenset({Direction.COMPENSATING, Direction.FINISHING}),
+    Direction.COMPENSATING: frozenset(),
+    Direction.FINISHING: frozenset(),
+}
+PIVOTS: dict[Pivot, frozenset[Pivot]] = {
+    Pivot.NONE: frozenset(),
+    Pivot.AHEAD: frozenset({Pivot.CROSSING}),
+    Pivot.CROSSING: frozenset({Pivot.CROSSED, Pivot.AHEAD}),
+    Pivot.CROSSED: frozenset(),
+}
+
+
+def _turned(head: Head, direction: Direction, **changes: object) -> Head:
+    if direction not in DIRECTIONS[head.direction]:
+        raise IllegalTransition(f"{head.saga_id}: {head.direction} -> {direction}")
+    return head.model_copy(update={"direction": direction, **changes})
+
+
+def _pivoted(head: Head, pivot: Pivot, **changes: object) -> Head:
+    if pivot not in PIVOTS[head.pivot]:
+        raise IllegalTransition(f"{head.saga_id}: pivot {head.pivot} -> {pivot}")
+    return head.model_copy(update={"pivot": pivot, **changes})
+
+
+def may_compensate(head: Head) -> bool:
+    """Whether the saga may still turn: not ended, going forward, and the boundary not being crossed."""
+    return (
+        head.outcome is None
+        and head.direction is Direction.FORWARD
+        and head.pivot in {Pivot.NONE, Pivot.AHEAD}
+    )
+
+
+def may_cross(head: Head) -> bool:
+    """Whether the boundary may be started for the first time."""
+    return (
+        head.outcome is None
+        and head.direction is Direction.FORWARD
+        and head.pivot is Pivot.AHEAD
+        and head.attention is Attention.NONE
+    )
+
+
+def begin_compensation(head: Head, *, now: Millis, reason: str) -> Head:
+    """Turn the saga, once and for all."""
+    if not may_compensate(head):
+        raise IllegalTransition(f"{head.saga_id}: may not compensate")
+    return _turned(head, Direction.COMPENSATING, reason=reason[:500], updated_at=now)
+
+
+def cross(head: Head, *, now: Millis) -> Head:
+    """Ahead -> crossing: written with the boundary's first claim, before its call."""
+    if not may_cross(head):
+        raise IllegalTransition(f"{head.saga_id}: may not cross")
+    return _pivoted(head, Pivot.CROSSING, updated_at=now)
+
+
+def crossed(head: Head, *, now: Millis, last: bool) -> Head:
+    """The boundary has been applied: only forward from here."""
+    after = _pivoted(head, Pivot.CROSSED, updated_at=now)
+    after = _turned(after, Direction.FINISHING)
+    return complete(after, now=now) if last else after
+
+
+def step_back(head: Head, *, now: Millis) -> Head:
+    """Crossing -> ahead: only in the write that settles that nothing exists."""
+    return _pivoted(head, Pivot.AHEAD, updated_at=now)
+
+
+def complete(head: Head, *, now: Millis) -> Head:
+    """The last step is done. What a person accepted on the way shows in the outcome."""
+    outcome = SagaOutcome.RESOLVED_MANUALLY if head.accepted else SagaOutcome.COMPLETED
+    return _ended(head, outcome, now)
+
+
+def completion_guard(*, finishing: bool) -> dict[str, object]:
+    """What the last step's write requires of a head it has not read."""
+    return {
+        "direction": Direction.FINISHING.value if finishing else Direction.FORWARD.value,
+        "outcome": None,
+        "attention": Attention.NONE.value,
+        "accepted": False,
+    }
+
+
+def completion_fields(now: Millis) -> dict[str, object]:
+    """What the last step's write sets on it: equals `complete` on every head that the guard admits."""
+    return {
+        "outcome": SagaOutcome.COMPLETED.value,
+        "updated_at": now,
+        "ended_at": now,
+        "due_at": None,
+        "due_shard": None,
+        "wanted": None,
+    }
+
+
+def _ended(head: Head, outcome: SagaOutcome, now: Millis) -> Head:
+    return head.model_copy(
+        update={
+            "outcome": outcome,
+            "attention": Attention.NONE,
+            "updated_at": now,
+            "ended_at": now,
+            "due_at": None,
+            "due_shard": None,
+            "wanted": None,
+        }
+    )
+
+
+def finish_compensation(saga: Saga, *, now: Millis) -> Head | None:
+    """The terminal head if every step's compensation is settled, or None."""
+    head = saga.head
+    if head.direction is not Direction.COMPENSATING or head.outcome is not None:
+        return None
+    if not all(is_settled(step) for step in saga.steps):
+        return None
+    by_acceptance = head.accepted or any(
+        s.undo is not None and s.undo.state is UndoState.ACCEPTED for s in saga.steps
+    )
+    outcome = SagaOutcome.RESOLVED_MANUALLY if by_acceptance else SagaOutcome.COMPENSATED
+    return _ended(head, outcome, now)
