@@ -15,6 +15,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from functions.domain.declaration import as_json
+from functions.domain.keys import digest
+
 
 class Kind(StrEnum):
     """Seed one's three kinds. Their order in a plan is the order here."""
@@ -190,6 +193,25 @@ class Catalogue:
     attempts_per_request: int = 3
     settings: tuple[str, ...] = ()
     """Names of deploy-time values that adapters read from the environment, e.g. a base URL."""
-    _by_name: Mapping[str, Step] = field(
-        init=False, repr=False, compare=False, default_factory=dict
-    )
+    version: str = field(init=False, compare=False)
+    """Digest of all that is declared here, argument schemas included. Sagas and machines name it."""
+    _by_name: Mapping[str, Step] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        from functions.domain import catalogue_rules  # noqa: PLC0415 the rules read what is declared above
+
+        object.__setattr__(self, "_by_name", {step.name: step for step in self.steps})
+        catalogue_rules.check(self)
+        object.__setattr__(self, "version", digest(as_json(self)))
+
+    def step(self, name: str) -> Step | None:
+        """The step of that name, retired or not; None where the catalogue has none."""
+        return self._by_name.get(name)
+
+    def fact(self, name: str) -> Fact:
+        """A declared fact. Preconditions only name facts that exist."""
+        return next(fact for fact in self.facts if fact.name == name)
+
+    def precondition(self, name: str) -> Precondition:
+        """A declared precondition. Steps only name preconditions that exist."""
+        return next(each for each in self.preconditions if each.name == name)
