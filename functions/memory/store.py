@@ -1,0 +1,115 @@
+"""The two tables in memory, with the same conditions as DynamoDB."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from functions.ports import JSON, Change, Item, Key, Stale, Table
+
+INDEXES = {
+    "due": ("due_shard", "due_at"),
+    "listed": ("listed", "created_at"),
+    "open": ("open", "created_at"),
+}
+
+
+class MemoryStore:
+    """A Store in a dictionary; thread-safe, all changes of a call or none."""
+
+    def __init__(self) -> None:
+        self._items: dict[Key, dict[str, Any]] = {}
+        self._lock = threading.RLock()
+        self.reads = 0
+        self.writes = 0
+
+    def get(self, key: Key) -> Item | None:
+        """One record, or None."""
+        with self._lock:
+            self.reads += 1
+            return copy.deepcopy(self._items.get(key))
+
+    def collection(self, table: Table, pk: str) -> list[Item]:
+        """All records under `pk`, in order of `sk`."""
+        with self._lock:
+            self.reads += 1
+            keys = sorted(
+                (k for k in self._items if k.table is table and k.pk == pk), key=lambda k: k.sk
+            )
+            return [copy.deepcopy(self._items[k]) for k in keys]
+
+    def write(self, changes: Sequence[Change]) -> list[Item]:
+        """Check every expectation, then apply every change."""
+        with self._lock:
+            failed = {
+                c.key: copy.deepcopy(self._items.get(c.key))
+                for c in changes
+                if not _holds(self._items.get(c.key), c.expect)
+            }
+            if failed:
+                raise Stale(failed)
+            self.writes += 1
+            for change in changes:
+                self._items[change.key] = _applied(self._items.get(change.key), change)
+            if len(changes) == 1:
+                return [copy.deepcopy(self._items[changes[0].key])]
+            return []
+
+    def index(
+        self,
+        table: Table,
+        name: str,
+        value: str,
+        *,
+        up_to: int | None = None,
+        newest_first: bool = False,
+        limit: int = 100,
+        start: str | None = None,
+    ) -> tuple[list[Item], str | None]:
+        """Records whose index key is `value`, in order of the index's sort key."""
+        partition, sort = INDEXES[name]
+        with self._lock:
+            self.reads += 1
+            found = [
+                (item[sort], key.pk, item)
+                for key, item in self._items.items()
+                if key.table is table
+                and item.get(partition) == value
+                and item.get(sort) is not None
+                and (up_to is None or item[sort] <= up_to)
+            ]
+            found.sort(key=lambda f: f[:2], reverse=newest_first)
+            begin = int(start) if start else 0
+            page: list[Item] = [copy.deepcopy(item) for *_, item in found[begin : begin + limit]]
+            more = str(begin + limit) if begin + limit < len(found) else None
+            return page, more
+
+
+def _at(item: Mapping[str, Any], path: str) -> JSON:
+    value: Any = item
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _holds(item: Mapping[str, Any] | None, expect: Mapping[str, JSON] | None) -> bool:
+    if expect is None:
+        return item is None
+    return item is not None and all(_at(item, path) == value for path, value in expect.items())
+
+
+def _applied(item: Mapping[str, Any] | None, change: Change) -> dict[str, Any]:
+    after: dict[str, Any] = copy.deepcopy(dict(item)) if item is not None else {}
+    after["version"] = after.get("version", -1) + 1
+    for path, value in change.set.items():
+        *parents, name = path.split(".")
+        target = after
+        for parent in parents:
+            target = target[parent]
+        if value is None:
+            target.pop(name, None)
+        else:
+            target[name] = copy.deepcopy(value)
+    return after

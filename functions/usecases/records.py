@@ -1,0 +1,118 @@
+"""Records as the store holds them: keys, items, and the change from one record to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from functions.domain.approvals import Approval
+from functions.domain.cases import Case
+from functions.domain.ledger.records import Head, Saga, StepRecord
+from functions.ports import Change, Item, Key, Store, Table
+
+HEAD = "saga"
+STEP = "step#"
+_STORED = {"version"}
+R = TypeVar("R", Head, StepRecord, Approval, Case)
+
+
+def saga_pk(saga_id: str) -> str:
+    """The partition of a saga's item collection."""
+    return f"saga#{saga_id}"
+
+
+def key_of(record: Head | StepRecord | Approval | Case) -> Key:
+    """Where a record lives."""
+    match record:
+        case Head():
+            return Key(Table.LEDGER, saga_pk(record.saga_id), HEAD)
+        case StepRecord():
+            return step_key(record.saga_id, record.index)
+        case Approval():
+            return approval_key(record.id)
+        case Case():
+            return case_key(record.id)
+
+
+def step_key(saga_id: str, index: int) -> Key:
+    """A step's place in its saga's collection."""
+    return Key(Table.LEDGER, saga_pk(saga_id), f"{STEP}{index:03d}")
+
+
+def approval_key(approval_id: str) -> Key:
+    """An approval's place in the people table."""
+    return Key(Table.PEOPLE, f"approval#{approval_id}", "approval")
+
+
+def case_key(case_id: str) -> Key:
+    """A case's place in the people table."""
+    return Key(Table.PEOPLE, f"case#{case_id}", "case")
+
+
+def item(record: Head | StepRecord | Approval | Case) -> dict[str, Any]:
+    """The record as plain JSON values; absent and null are the same, `version` belongs to the store."""
+    return {
+        name: value
+        for name, value in record.model_dump(mode="json").items()
+        if value is not None and name not in _STORED
+    }
+
+
+def created(record: Head | StepRecord | Approval | Case) -> Change:
+    """The write that makes a new record; it must not exist."""
+    return Change(key=key_of(record), set=item(record), expect=None)
+
+
+def changed(before: R, after: R) -> Change:
+    """The write from one record to the next: only what differs, if nobody wrote in between."""
+    old, new = item(before), item(after)
+    fields = {n: new.get(n) for n in {**old, **new} if old.get(n) != new.get(n)}
+    return Change(key=key_of(before), set=fields, expect={"version": before.version})
+
+
+def parsed(model: type[R], stored: Item) -> R:
+    """The record behind a stored item. Strict types, JSON spellings of enums and tuples."""
+    return model.model_validate(stored, strict=False)
+
+
+def read_saga(store: Store, saga_id: str) -> Saga | None:
+    """The whole saga in one consistent read."""
+    items = store.collection(Table.LEDGER, saga_pk(saga_id))
+    if not items:
+        return None
+    steps = [parsed(StepRecord, i) for i in items if "index" in i]
+    return Saga(head=parsed(Head, next(i for i in items if "index" not in i)), steps=tuple(steps))
+
+
+def the_saga(store: Store, saga_id: str) -> Saga:
+    """The saga, which must exist: machines are only made for sagas that do."""
+    saga = read_saga(store, saga_id)
+    if saga is None:
+        raise LookupError(f"no saga {saga_id}")
+    return saga
+
+
+def read_step(store: Store, saga_id: str, index: int) -> StepRecord:
+    """One step, which must exist."""
+    found = store.get(step_key(saga_id, index))
+    if found is None:
+        raise LookupError(f"no step {index} in saga {saga_id}")
+    return parsed(StepRecord, found)
+
+
+def read_approval(store: Store, approval_id: str) -> Approval | None:
+    """One approval."""
+    found = store.get(approval_key(approval_id))
+    return parsed(Approval, found) if found is not None else None
+
+
+def read_case(store: Store, case_id: str) -> Case | None:
+    """One case."""
+    found = store.get(case_key(case_id))
+    return parsed(Case, found) if found is not None else None
+
+
+def current(model: type[R], stale: Mapping[Key, Item | None], key: Key) -> R | None:
+    """What a lost write found at `key`, if the store could tell."""
+    found = stale.get(key)
+    return parsed(model, found) if found is not None else None

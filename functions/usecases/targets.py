@@ -1,0 +1,88 @@
+"""Calls at targets: by reference, with the recorded credential, and an answer whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from functions.domain.calls import Call, FactCall, FactUnavailable
+from functions.domain.catalogue import Fact, Operation
+from functions.domain.outcome import (
+    Finding,
+    NotFound,
+    Outcome,
+    Refused,
+    RefusalCause,
+    Tombstoned,
+    Unknown,
+    UnknownCause,
+)
+from functions.ports import Adapters, CredentialLost, Credentials
+
+OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
+FACT_TIMEOUT = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """The targets of one catalogue."""
+
+    catalogue: str
+    adapters: Adapters
+    credentials: Credentials
+
+    def act(self, operation: Operation, call: Call) -> Outcome:
+        """Make a run or an undo call. A lost credential is read again once through the same reference."""
+        answer = self._ask(operation, call)
+        if isinstance(answer, NotFound | Tombstoned):
+            return Unknown(
+                reason=f"{operation.adapter} answered {answer.kind} to a call",
+                cause=UnknownCause.UNPLANNED,
+            )
+        return answer
+
+    def inquire(self, operation: Operation, call: Call) -> Finding:
+        """Make a status query or a tombstone call, under the run's own key and authority."""
+        return self._ask(operation, call)
+
+    def fact(self, fact: Fact, query: str, timeout: timedelta | None = None) -> Any:
+        """Read a fact: an instance of its model, or None. Raises FactUnavailable."""
+        seconds = timeout.total_seconds() if timeout else FACT_TIMEOUT
+        try:
+            credential = self._credential(fact.read, fresh=False)
+        except CredentialLost as lost:
+            raise FactUnavailable(f"{fact.name}: the credential is gone") from lost
+        return self.adapters.resolve(fact.read.adapter)(FactCall(query, credential, seconds))
+
+    def _ask(self, operation: Operation, call: Call) -> Any:
+        answer = self._once(operation, call, fresh=False)
+        if isinstance(answer, Refused) and answer.cause is RefusalCause.AUTHORITY:
+            return self._once(operation, call, fresh=True)
+        return answer
+
+    def _once(self, operation: Operation, call: Call, *, fresh: bool) -> Any:
+        try:
+            credential = self._credential(operation, fresh=fresh)
+        except CredentialLost:
+            return Refused(
+                reason=f"the credential {operation.authority.credential} can not be read",
+                cause=RefusalCause.AUTHORITY,
+            )
+        adapter: Callable[[Call], Any] = self.adapters.resolve(operation.adapter)
+        try:
+            return adapter(replace(call, credential=credential))
+        except Exception as error:  # noqa: BLE001 - an exception nobody planned for is an unknown outcome
+            return Unknown(
+                reason=f"{operation.adapter} raised {type(error).__name__}",
+                cause=UnknownCause.UNPLANNED,
+            )
+
+    def _credential(self, operation: Operation, *, fresh: bool) -> str:
+        name = operation.authority.credential
+        if name is None:
+            return ""
+        return self.credentials.read(f"{self.catalogue}/{name}", fresh=fresh)
