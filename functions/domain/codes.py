@@ -48,7 +48,7 @@ class Code(StrEnum):
     BAD_FORMAT = "bad_format", 422, "Wrong format", "A text does not have the form that is asked for."
     NOT_ONE_OF = "not_one_of", 422, "Not an allowed value", "The value is not one of those listed in `allowed`."
     BAD_VALUE = "bad_value", 422, "Value refused", "The value breaks a rule of its field; the message says which."
-    AMOUNT_NOT_EXACT = "amount_not_exact", 422, "Not an exact amount", "Money is an exact decimal in a text, as in \"180.00\": no float, sign or exponent."
+    AMOUNT_NOT_EXACT = "amount_not_exact", 422, "Not an exact amount", "Money is an exact decimal in a text: no float, sign or exponent."
     AMOUNT_DECIMALS = "amount_decimals", 422, "Wrong decimals", "An amount is written with exactly the decimals of its currency."
 
     # The plan as such.

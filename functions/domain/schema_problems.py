@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -23,6 +24,7 @@ from functions.domain.problems import Code, Problem, clean, problem, quoted
 M = TypeVar("M", bound=BaseModel)
 Path = tuple[str | int, ...]
 
+_CODE = re.compile(r"[a-z][a-z0-9_]{0,59}")
 _OWN_TYPES = frozenset(get_args(ErrorType))
 _FAMILIES: tuple[tuple[Code, frozenset[str]], ...] = (
     (
@@ -97,9 +99,7 @@ def _path(value: Any, details: ErrorDetails) -> Path:
     path: list[str | int] = []
     location = details["loc"]
     for token in location:
-        if isinstance(value, dict) and token in value:
-            value = value[token]
-        elif isinstance(value, list) and isinstance(token, int) and token < len(value):
+        if _has(value, token):
             value = value[token]
         elif not (token is location[-1] and details["type"] == "missing"):
             continue
@@ -107,11 +107,17 @@ def _path(value: Any, details: ErrorDetails) -> Path:
     return tuple(path)
 
 
+def _has(value: Any, token: str | int) -> bool:
+    if isinstance(value, dict):
+        return token in value
+    return isinstance(value, list) and isinstance(token, int) and 0 <= token < len(value)
+
+
 def _code(details: ErrorDetails, spot: Spot) -> str:
     kind = details["type"]
     if kind not in _OWN_TYPES:
         # A validator of the catalogue names its own code, as money does.
-        return kind if kind.replace("_", "").isalnum() and kind.islower() else Code.BAD_VALUE
+        return kind if _CODE.fullmatch(kind) else Code.BAD_VALUE
     if kind == "missing":
         return spot.missing
     if kind == "extra_forbidden":
@@ -176,7 +182,8 @@ class _Field:
     @classmethod
     def at(cls, model: type[BaseModel], path: Path) -> _Field | None:
         current: Any = model
-        description, siblings = "", ()
+        description = ""
+        siblings: tuple[str, ...] = ()
         for token in path:
             current = _plain(current)
             if isinstance(current, type) and issubclass(current, BaseModel):
