@@ -1,0 +1,73 @@
+"""AWS's limits: the size of a definition, and the history of its worst execution.
+
+AWS ends an execution at 25,000 history events, uncatchably, so the worst one must stay far below. Counted after the
+event types of the Step Functions API reference (HistoryEvent): a Task that calls Lambda is entered and exited once
+and logs *scheduled*, *started* and one end for each attempt (one more, *submitted*, where it hands out a token); a
+Parallel logs *entered*, *started*, one end and *exited*; an execution logs its start and its end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from statemachines.proofs.graph import Graph, Node
+from statemachines.proofs.parts import Cast, Part
+from statemachines.proofs.retriers import retriers
+from statemachines.proofs.violation import Code, Violation
+
+MOST_BYTES: Final = 1_000_000
+MOST_EVENTS: Final = 20_000
+MOST_ROUNDS: Final = 3
+"""How often the ledger lets a pivot ask people."""
+
+_EXECUTION: Final = 2
+_ENTERED_AND_EXITED: Final = 2
+_ATTEMPT: Final = 3
+_ATTEMPT_WITH_TOKEN: Final = 4
+_PARALLEL: Final = 4
+
+
+def prove(definition: Mapping[str, Any], graph: Graph, cast: Cast) -> Iterator[Violation]:
+    """Needs a graph whose only cycle is the pivot and its gate."""
+    size = len(json.dumps(definition))
+    if size > MOST_BYTES:
+        yield Violation(Code.TOO_LARGE, "", f"{size} bytes, more than {MOST_BYTES}")
+    events = worst_history(graph, cast)
+    if events > MOST_EVENTS:
+        yield Violation(Code.TOO_LONG, "", f"up to {events} events, more than {MOST_EVENTS}")
+
+
+def worst_history(graph: Graph, cast: Cast) -> int:
+    """The events of the longest execution: on the longest path, every attempt of every Task fails."""
+    longest: dict[str, int] = {}
+    for name in graph.ends_first(cast.turns):
+        node = graph.nodes[name]
+        ways = [edge.target for edge in node.edges if (name, edge.target) not in cast.turns]
+        longest[name] = (
+            _events(node) * _rounds(node, cast)
+            + sum(longest[branch] for branch in node.branches)
+            + max((longest[way] for way in ways), default=0)
+        )
+    return _EXECUTION + longest[graph.start]
+
+
+def _rounds(node: Node, cast: Cast) -> int:
+    """The pivot and its gate take turns: the pivot once more than the gate."""
+    role = cast.role(node.name)
+    if role is None or role.index != cast.boundary:
+        return 1
+    if role.part is Part.GATE:
+        return MOST_ROUNDS
+    return MOST_ROUNDS + 1 if role.part is Part.FORWARD and cast.turns else 1
+
+
+def _events(node: Node) -> int:
+    if node.body.get("Type") == "Parallel":
+        return _PARALLEL
+    if node.body.get("Type") != "Task":
+        return _ENTERED_AND_EXITED
+    attempts = 1 + sum(retrier.max_attempts for retrier in retriers(node))
+    token = str(node.body["Resource"]).endswith(".waitForTaskToken")
+    return _ENTERED_AND_EXITED + attempts * (_ATTEMPT_WITH_TOKEN if token else _ATTEMPT)
