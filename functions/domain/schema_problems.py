@@ -132,7 +132,7 @@ def _words(
     code: str, path: Path, details: ErrorDetails, field: _Field | None, spot: Spot
 ) -> tuple[str, str, Sequence[str] | None]:
     """Message, hint and what is allowed."""
-    name = quoted(str(path[-1])) if path else "The document"
+    name = quoted(_name(path)) if path else "The document"
     context = details.get("ctx", {})
     said = str(context.get("error", details["msg"])).rstrip(".")
     about = field.description if field else ""
@@ -145,7 +145,7 @@ def _words(
         return f"{name} is not known here.", hint, known
     if code == Code.WRONG_TYPE:
         sent = _json_type(details["input"])
-        quotes = details["type"] == "string_type" and sent in {"a number", "true or false"}
+        quotes = details["type"] == "string_type" and sent in {"a number", "a boolean"}
         hint = "Put it in quotes, as text." if quotes else "Send it as the type that is asked for."
         return f"{name}: {said}, and {sent} was sent.", f"{hint} {about}".rstrip(), None
     if code == Code.NOT_ONE_OF:
@@ -156,18 +156,24 @@ def _words(
     return f"{name}: {said}.", hint, None
 
 
+def _name(path: Path) -> str:
+    """A field's name, or for an item of an array the array's name and the index."""
+    start = max((i for i, token in enumerate(path) if isinstance(token, str)), default=0)
+    return "/".join(map(str, path[start:]))
+
+
 def _json_type(value: Any) -> str:
     match value:
         case None:
             return "null"
         case bool():
-            return "true or false"
+            return "a boolean"
         case int() | float():
             return "a number"
         case str():
-            return "text"
+            return "a string"
         case list():
-            return "a list"
+            return "an array"
     return "an object"
 
 
@@ -193,7 +199,7 @@ class _Field:
                 current = info.annotation if info else None
             else:
                 inner = [a for a in get_args(current) if a is not Ellipsis]
-                description, siblings = "", ()
+                siblings = ()
                 current = inner[-1] if inner else None
         return cls(description, siblings, _choices(_plain(current)))
 
