@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from functions.domain.catalogue import Kind
+from functions.domain.catalogue import Catalogue, Kind, Step
+from functions.domain.undo_order import undo_waits_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +34,15 @@ class Shape:
     def boundary(self) -> int | None:
         """Index of the pivot, or in a plan without one of the first retriable step; None if all are compensable."""
         return next((i for i, s in enumerate(self.steps) if s.kind is not Kind.COMPENSABLE), None)
+
+
+def shape_of(catalogue: Catalogue, steps: Sequence[Step]) -> Shape:
+    """The shape of these steps of a catalogue, in this order."""
+    return Shape(
+        catalogue=catalogue.name,
+        catalogue_version=catalogue.version,
+        steps=tuple(
+            ShapeStep(step.name, step.kind, waiting)
+            for step, waiting in zip(steps, undo_waits_for(steps), strict=True)
+        ),
+    )
