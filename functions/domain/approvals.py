@@ -216,3 +216,15 @@ def permits(approval: Approval, *, binds: str, needed: int, group: str, now: Mil
         and now < approval.expires_at
         and sum(d.decision == "approve" for d in approval.decisions) >= needed
     )
+
+
+def denial(approval: Approval, now: Millis) -> str | None:
+    """Why nothing may run because of this approval, in words; None if it denies nothing."""
+    if approval.state is ApprovalState.REJECTED:
+        return f"rejected by an approver: {approval.decisions[-1].reason or 'no reason given'}"[
+            :500
+        ]
+    late = approval.state is ApprovalState.OPEN and now >= approval.expires_at
+    if late or approval.state is ApprovalState.EXPIRED:
+        return "nobody approved in time"
+    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from pydantic import TypeAdapter
 
@@ -15,8 +15,8 @@ from functions.domain.outcome import (
     Finding,
     NotFound,
     Outcome,
-    Refused,
     RefusalCause,
+    Refused,
     Tombstoned,
     Unknown,
     UnknownCause,
@@ -43,11 +43,11 @@ class Targets:
                 reason=f"{operation.adapter} answered {answer.kind} to a call",
                 cause=UnknownCause.UNPLANNED,
             )
-        return answer
+        return cast("Outcome", answer)
 
     def inquire(self, operation: Operation, call: Call) -> Finding:
         """Make a status query or a tombstone call, under the run's own key and authority."""
-        return self._ask(operation, call)
+        return cast("Finding", self._ask(operation, call))
 
     def fact(self, fact: Fact, query: str, timeout: timedelta | None = None) -> Any:
         """Read a fact: an instance of its model, or None. Raises FactUnavailable."""

@@ -179,11 +179,11 @@ def _claimed(
     )
 
 
-def fresh_claim(*, now: Millis, lease: Lease, digest: str, by: str) -> dict[str, object]:
+def fresh_claim(*, now: Millis, lease: Lease, by: str) -> dict[str, object]:
     """The claim of a record that nobody has touched since admission (version 0), as the fields it sets.
 
-    Such a record is prepared, unbarred, without a case and within its budget, so the claim needs no read. For every
-    record of version 0 this equals `claim`.
+    Such a record is prepared, unbarred, without a case and within its budget, so the claim needs no read; nothing is
+    bound to it, so its digest stands since admission. For every such record this equals `claim`.
     """
     entry = AttemptEntry(fence=1, purpose="call", started_at=now, by=by)
     return {
@@ -192,7 +192,6 @@ def fresh_claim(*, now: Millis, lease: Lease, digest: str, by: str) -> dict[str,
         "forward.attempts": 1,
         "forward.lease_until": now + lease.call + lease.grace,
         "forward.deadline": now + lease.call,
-        "forward.digest": digest,
         "forward.history": [entry.model_dump(mode="json")],
     }
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
+from typing import Literal
+
 from functions.domain.ledger.forward import IllegalTransition
 from functions.domain.ledger.records import (
     Attention,
@@ -15,6 +18,7 @@ from functions.domain.ledger.records import (
 )
 from functions.domain.ledger.undo import is_settled
 
+DUE_SHARDS = 4
 DIRECTIONS: dict[Direction, frozenset[Direction]] = {
     Direction.FORWARD: frozenset({Direction.COMPENSATING, Direction.FINISHING}),
     Direction.COMPENSATING: frozenset(),
@@ -125,6 +129,23 @@ def _ended(head: Head, outcome: SagaOutcome, now: Millis) -> Head:
             "wanted": None,
         }
     )
+
+
+def want(head: Head, what: Literal["start", "resume", "case"], *, now: Millis) -> Head:
+    """Ask the starter for something; the stream tells it, and the due index reminds the sweeper."""
+    return head.model_copy(
+        update={
+            "wanted": what,
+            "updated_at": now,
+            "due_at": now,
+            "due_shard": due_shard(head.saga_id),
+        }
+    )
+
+
+def due_shard(saga_id: str) -> str:
+    """The partition of the due index that reminds of this saga: spread, so that no one partition runs hot."""
+    return f"due-{zlib.crc32(saga_id.encode()) % DUE_SHARDS}"
 
 
 def finish_compensation(saga: Saga, *, now: Millis) -> Head | None:

@@ -188,7 +188,10 @@ class StepRecord(Frozen):
     case: Identifier | None = None
     """The open case of this step; while it is open no claim succeeds."""
     cases: int = 0
+    late: ShortText | None = None
+    """What is wrong about an effect that arrived too late; a case is opened for it."""
     approval: Identifier | None = None
+    """The latest round of asking people, where there was one."""
     rounds: int = 0
     version: int = 0
 
@@ -232,7 +235,9 @@ class Head(Frozen):
     epoch: int = 0
     machine: str | None = None
     execution: Identifier | None = None
-    wanted: Literal["start", "resume"] | None = None
+    drivers_left: int = 8
+    """How many more executions automation may start before a person is asked."""
+    wanted: Literal["start", "resume", "case"] | None = None
     """What the starter has to do; the table's stream carries only records that have it."""
 
     created_at: Millis

@@ -1,0 +1,134 @@
+"""The write that records what became of a call, with what it means for the head, in one transaction where it can be.
+
+A receipt is never dropped: if the head's part loses, the step's part is written alone and the head is left to whoever
+changed it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from functions.domain.catalogue import Kind
+from functions.domain.ledger import head as heads
+from functions.domain.ledger import undo as undos
+from functions.domain.ledger.records import (
+    Direction,
+    ForwardState,
+    Head,
+    Pivot,
+    StepRecord,
+    UndoState,
+)
+from functions.domain.outcome import Applied, Receipt
+from functions.ports import Change, Key, Stale, Table
+from functions.usecases.records import HEAD, changed, saga_pk, the_saga
+from functions.usecases.world import StepWorld
+
+TRIES = 20
+Transition = Callable[[StepRecord, int, dict[str, str] | None], StepRecord | None]
+
+
+def conclude_forward(
+    world: StepWorld,
+    record: StepRecord,
+    head: Head | None,
+    transition: Transition,
+    answer: object,
+) -> StepRecord:
+    """Write the record that `transition` makes of `record`; answers the record as it is afterwards.
+
+    `head` is the head as last read, or None where this function has not read it. `transition` is asked again with the
+    record as it is by then whenever somebody else wrote first.
+    """
+    applied = answer if isinstance(answer, Applied) else None
+    for _ in range(TRIES):
+        now = world.clock.now()
+        after = transition(record, now, _undo_inputs(world, record, applied))
+        late = _late(record, after, applied)
+        if late is not None:
+            after = _marked(after or record, late)
+            head = head or the_saga(world.store, record.saga_id).head
+        if after is None:
+            return record
+        try:
+            world.store.write([changed(record, after), *_head_changes(after, head, now, late)])
+        except Stale:
+            saga = the_saga(world.store, record.saga_id)
+            head, record = saga.head, saga.steps[record.index]
+            continue
+        return after.model_copy(update={"version": record.version + 1})
+    raise Stale({})
+
+
+def _late(before: StepRecord, after: StepRecord | None, applied: Applied | None) -> str | None:
+    """What is wrong with an effect that arrives this late, if something is: a person has to know."""
+    if applied is None or before.late is not None:
+        return None
+    if after is not None:
+        owed_again = before.undo is not None and before.undo.state is UndoState.NOT_NEEDED
+        return (
+            "the effect arrived after its undo was found not to be needed" if owed_again else None
+        )
+    receipt = before.forward.receipt
+    if receipt is None or before.forward.by_hand or same_effect(receipt, applied.receipt):
+        return None
+    return f"a second effect was reported: {applied.receipt.resource}, besides {receipt.resource}"[
+        :500
+    ]
+
+
+def _marked(record: StepRecord, late: str) -> StepRecord:
+    if record.undo is not None and record.undo.state is UndoState.NOT_NEEDED:
+        record = undos.reawaken(record)
+    return record.model_copy(update={"late": late})
+
+
+def same_effect(one: Receipt, other: Receipt) -> bool:
+    """Whether two receipts name the same effect."""
+    return one.resource == other.resource
+
+
+def _undo_inputs(
+    world: StepWorld, record: StepRecord, applied: Applied | None
+) -> dict[str, str] | None:
+    undo = world.step.undo
+    if applied is None or undo is None:
+        return None
+    arguments = world.step.arguments.model_validate_json(record.arguments)
+    return dict(undo.fixed_inputs(arguments, applied.receipt))
+
+
+def _head_changes(after: StepRecord, head: Head | None, now: int, late: str | None) -> list[Change]:
+    if head is not None:
+        next_head = _next_head(after, head, now)
+        if late is not None:
+            next_head = heads.want(next_head, "case", now=now)
+        return [changed(head, next_head)] if next_head != head else []
+    if not after.last or after.boundary or after.forward.state is not ForwardState.COMPLETED:
+        return []
+    finishing = after.kind is Kind.RETRIABLE
+    return [
+        Change(
+            key=Key(Table.LEDGER, saga_pk(after.saga_id), HEAD),
+            set=heads.completion_fields(now),
+            expect=heads.completion_guard(finishing=finishing),
+        )
+    ]
+
+
+def _next_head(after: StepRecord, head: Head, now: int) -> Head:
+    done = after.forward.state is ForwardState.COMPLETED
+    if after.boundary and head.pivot is Pivot.CROSSING:
+        if done:
+            return heads.crossed(head, now=now, last=after.last)
+        if after.forward.state is ForwardState.REFUSED:
+            return heads.step_back(head, now=now)
+    elif after.last and done and _may_complete(head):
+        return heads.complete(head, now=now)
+    return head
+
+
+def _may_complete(head: Head) -> bool:
+    forward_only = head.direction is Direction.FORWARD and head.pivot is Pivot.NONE
+    finishing = head.direction is Direction.FINISHING
+    return head.outcome is None and (forward_only or finishing)

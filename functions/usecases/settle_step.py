@@ -1,0 +1,177 @@
+"""Finding out what became of a call whose outcome nobody knows, before anything follows from it.
+
+Three things settle a step: an Applied for our key, an authoritative answer by our key, or a tombstone. "Not there"
+alone counts only once a late effect has become impossible (seed two, "unknown outcomes").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from functions.domain.calls import Call
+from functions.domain.keys import forward_key
+from functions.domain.ledger import forward
+from functions.domain.ledger import head as heads
+from functions.domain.ledger.records import ForwardState, Head, Pivot, StepRecord
+from functions.domain.outcome import Finding, NotFound, RefusalCause, Refused, Unknown
+from functions.ports import Stale
+from functions.usecases import errors
+from functions.usecases.conclusion import conclude_forward
+from functions.usecases.records import changed, the_saga
+from functions.usecases.world import StepRef, StepWorld, millis
+
+TRIES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The record and the head after settling. `safe_to_repeat`: still unknown, but our key protects a repeat."""
+
+    record: StepRecord
+    head: Head | None
+    safe_to_repeat: bool = False
+
+
+def settle(
+    world: StepWorld, ref: StepRef, record: StepRecord, head: Head | None, *, undoing: bool
+) -> Settled:
+    """Settle the forward command of a step, or raise why that can not be done now.
+
+    Going forward asks for the status; undoing puts a tombstone on the key first, where the target has one, so that a
+    call that is still on its way can not land. Raises StillRunning, NotSettledYet, OutcomeUnknown, AuthorityLost,
+    PersonNeeded.
+    """
+    if not undoing and _only_keys(world):
+        return Settled(record, head, safe_to_repeat=_key_protects(world, record))
+    _ask_later_if_too_early(world, record)
+    for _ in range(TRIES):
+        decision = forward.settle_claim(
+            record, now=world.clock.now(), lease=world.lease, by=ref.execution
+        )
+        match decision:
+            case forward.Answered():
+                return Settled(record, head)
+            case forward.Busy(until=until):
+                raise errors.StillRunning(f"{record.forward.key} is claimed until {until}")
+            case forward.Proceed(record=claimed):
+                try:
+                    world.store.write([changed(record, claimed)])
+                except Stale:
+                    saga = the_saga(world.store, ref.saga_id)
+                    record, head = saga.steps[ref.index], saga.head
+                    continue
+                written = claimed.model_copy(update={"version": record.version + 1})
+                return _found_out(world, written, head, undoing=undoing)
+            case forward.Stopped() | forward.SettleFirst():
+                raise errors.PersonNeeded(f"{record.forward.key}: asked often enough")
+            case _:
+                assert_never(decision)
+    raise errors.StillRunning(f"{record.forward.key}: too many writers at once")
+
+
+def _found_out(
+    world: StepWorld, claimed: StepRecord, head: Head | None, *, undoing: bool
+) -> Settled:
+    finding = _inquire(world, claimed, undoing=undoing)
+    settles_after = millis(world.step.settlement.settles_after)
+    record = conclude_forward(
+        world,
+        claimed,
+        head,
+        lambda record, now, inputs: forward.conclude_settling(
+            record,
+            claimed.forward.fence,
+            finding,
+            now=now,
+            settles_after=settles_after,
+            undo_inputs=inputs,
+        ),
+        finding,
+    )
+    if head is not None:
+        head = the_saga(world.store, record.saga_id).head
+    if not forward.is_unsettled(record.forward):
+        return Settled(record, head)
+    if isinstance(finding, Refused) and finding.cause is RefusalCause.AUTHORITY:
+        raise errors.AuthorityLost(f"{record.forward.key}: may not ask what became of it")
+    if not undoing and _key_protects(world, record):
+        return Settled(record, head, safe_to_repeat=True)
+    if isinstance(finding, NotFound):
+        raise errors.NotSettledYet(f"{record.forward.key}: a late effect is still possible")
+    if world.step.settlement.status is None and world.step.settlement.tombstone is None:
+        raise errors.PersonNeeded(f"{record.forward.key}: the target can not be asked")
+    raise errors.OutcomeUnknown(f"{record.forward.key}: the target did not say")
+
+
+def _inquire(world: StepWorld, record: StepRecord, *, undoing: bool) -> Finding:
+    settlement = world.step.settlement
+    call = Call(
+        key=forward_key(record.saga_id, record.index),
+        credential="",
+        timeout=world.step.call_timeout.total_seconds(),
+        arguments=world.step.arguments.model_validate_json(record.arguments),
+    )
+    operation = settlement.tombstone if undoing and settlement.tombstone else settlement.status
+    operation = operation or (settlement.tombstone if undoing else None)
+    if operation is None:
+        return Unknown(reason="the target has neither a status query nor a tombstone")
+    return world.targets.inquire(operation, call)
+
+
+def _only_keys(world: StepWorld) -> bool:
+    settlement = world.step.settlement
+    return settlement.keys_kept_for is not None and settlement.status is None
+
+
+def _key_protects(world: StepWorld, record: StepRecord) -> bool:
+    """Whether a repeat under our key can not make a second effect: the target still remembers the first call."""
+    settlement = world.step.settlement
+    if settlement.keys_kept_for is None or settlement.reconcile == "person":
+        return False
+    if record.forward.conflicted:
+        return False
+    first = min((e.started_at for e in record.forward.history), default=world.clock.now())
+    return world.clock.now() < first + millis(settlement.keys_kept_for)
+
+
+def _ask_later_if_too_early(world: StepWorld, record: StepRecord) -> None:
+    last = record.forward.history[-1] if record.forward.history else None
+    if last is None or last.purpose != "settle" or last.outcome != "not_found":
+        return
+    if _key_protects(world, record):
+        return
+    settles = forward.settles_at(record.forward, millis(world.step.settlement.settles_after))
+    if world.clock.now() < settles:
+        raise errors.NotSettledYet(f"{record.forward.key}: asked again from {settles} on")
+
+
+def settle_boundary(world: StepWorld, ref: StepRef) -> None:
+    """After the boundary's Task has given up: on if the effect exists, DidNotHappen if it never will.
+
+    Raises also what `settle` raises; then a person settles it.
+    """
+    for _ in range(TRIES):
+        saga = the_saga(world.store, ref.saga_id)
+        record = saga.steps[ref.index]
+        if record.name != world.step.name:
+            raise errors.BadRequest(f"{record.forward.key} is no {world.step.name}")
+        if record.forward.state is ForwardState.COMPLETED:
+            return
+        if forward.is_unsettled(record.forward) or world.clock.now() < record.forward.lease_until:
+            settle(world, ref, record, saga.head, undoing=True)
+            continue
+        _give_up(world, record, saga.head)
+        return
+    raise errors.StillRunning(f"{ref.saga_id}: step {ref.index} keeps changing")
+
+
+def _give_up(world: StepWorld, record: StepRecord, head: Head) -> None:
+    if record.case is not None:
+        raise errors.CaseOpen(record.case)
+    if head.pivot is Pivot.CROSSING:
+        try:
+            world.store.write([changed(head, heads.step_back(head, now=world.clock.now()))])
+        except Stale as stale:
+            raise errors.StillRunning(f"{head.saga_id} keeps changing") from stale
+    raise errors.DidNotHappen(f"{record.forward.key}: there is no effect, and there will be none")

@@ -1,0 +1,199 @@
+"""One step's compensation, to be done once: a command of its own, with its own key, budget and history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, assert_never
+
+from functions.domain.calls import Call
+from functions.domain.catalogue import Undo as UndoEntry
+from functions.domain.keys import undo_key
+from functions.domain.ledger import forward, undo
+from functions.domain.ledger.records import Saga, StepRecord, Undo
+from functions.domain.outcome import Finding, NotFound, RefusalCause, Refused, Unknown, UnknownCause
+from functions.ports import Replay, Stale
+from functions.usecases import errors, settle_step
+from functions.usecases.forward_intent import STOPS
+from functions.usecases.records import changed, read_step, the_saga
+from functions.usecases.targets import OUTCOME
+from functions.usecases.world import StepRef, StepWorld, millis
+
+TRIES = 10
+UNDO_STOPS: Mapping[forward.Stop, type[errors.StepError]] = {
+    **STOPS,
+    forward.Stop.BARRED: errors.Superseded,
+    forward.Stop.REFUSED: errors.UndoBlocked,
+}
+
+
+class UndoIntent:
+    """The undo command of one step, as Powertools idempotency drives it (`ports.Intent`)."""
+
+    def __init__(self, world: StepWorld, ref: StepRef) -> None:
+        if world.step.undo is None:
+            raise errors.BadRequest(f"{world.step.name} has no undo")
+        self.world = world
+        self.ref = ref
+        self.key = undo_key(ref.saga_id, ref.index)
+        self.entry: UndoEntry = world.step.undo
+        self._claimed: StepRecord | None = None
+
+    def claim(self) -> Replay | None:
+        """Take the claim; settle what has to be settled first; wait where the order says so."""
+        safe_to_repeat = False
+        for _ in range(TRIES):
+            saga = self._read()
+            decision = undo.claim(
+                saga,
+                self.ref.index,
+                now=self.world.clock.now(),
+                lease=self.world.undo_lease,
+                by=self.ref.execution,
+                settled=safe_to_repeat,
+            )
+            match decision:
+                case undo.Undone():
+                    return Replay({"kind": "settled"})
+                case undo.Waiting(on=on):
+                    return Replay({"kind": "waiting", "on": list(on)})
+                case undo.NotNeeded(record=record):
+                    self._write(saga, record)
+                case undo.SettleForward():
+                    record = saga.steps[self.ref.index]
+                    settle_step.settle(self.world, self.ref, record, saga.head, undoing=True)
+                case forward.SettleFirst():
+                    safe_to_repeat = self._settle(saga)
+                case forward.Busy(until=until):
+                    raise errors.StillRunning(f"{self.key} is claimed until {until}")
+                case forward.Stopped(why=why):
+                    raise UNDO_STOPS[why](f"{self.key}: {why.value}")
+                case undo.UndoProceed(record=record):
+                    if self._write(saga, record):
+                        self._claimed = record.model_copy(update={"version": record.version + 1})
+                        return None
+                case _:
+                    assert_never(decision)
+        raise errors.StillRunning(f"{self.key}: too many writers at once")
+
+    def call(self) -> Call:
+        """The call to make under the claim: fixed inputs, the receipt, and the version it must still have."""
+        return self._call(self._of(self._claimed), self._claimed)
+
+    def conclude(self, answer: Mapping[str, Any]) -> None:
+        """Record what the call answered: the checkpoint of recovery."""
+        outcome = OUTCOME.validate_python(answer, strict=False)
+        claimed = self._claimed
+        fence = self._of(claimed).fence
+        self._record(claimed, lambda r, now: undo.conclude(r, fence, outcome, now=now))
+
+    def broke(self) -> None:
+        """The call ended without an answer."""
+        unknown = Unknown(reason="the call was broken off", cause=UnknownCause.UNPLANNED)
+        self.conclude(unknown.model_dump(mode="json"))
+
+    def _read(self) -> Saga:
+        saga = the_saga(self.world.store, self.ref.saga_id)
+        if self.ref.index >= len(saga.steps):
+            raise errors.BadRequest(f"{self.key}: there is no such step")
+        if saga.steps[self.ref.index].name != self.world.step.name:
+            raise errors.BadRequest(f"{self.key} is no {self.world.step.name}")
+        return saga
+
+    def _of(self, record: StepRecord | None) -> Undo:
+        if record is None or record.undo is None:
+            raise LookupError(f"{self.key} has not been claimed")
+        return record.undo
+
+    def _write(self, saga: Saga, after: StepRecord) -> bool:
+        try:
+            self.world.store.write([changed(saga.steps[self.ref.index], after)])
+        except Stale:
+            return False
+        return True
+
+    def _call(self, command: Undo, record: StepRecord | None) -> Call:
+        return Call(
+            key=self.key,
+            credential="",
+            timeout=self.entry.call_timeout.total_seconds(),
+            inputs=command.inputs or {},
+            receipt=record.forward.receipt if record else None,
+            condition=command.condition,
+        )
+
+    def _record(
+        self,
+        claimed: StepRecord | None,
+        transition: Callable[[StepRecord, int], StepRecord | None],
+    ) -> StepRecord:
+        record = claimed
+        for _ in range(TRIES):
+            if record is None:
+                record = read_step(self.world.store, self.ref.saga_id, self.ref.index)
+            after = transition(record, self.world.clock.now())
+            if after is None:
+                return record
+            try:
+                self.world.store.write([changed(record, after)])
+            except Stale:
+                record = None
+                continue
+            return after
+        raise Stale({})
+
+    def _settle(self, saga: Saga) -> bool:
+        """Find out about an earlier undo call. True: not known yet, but a repeat under our key is safe."""
+        record = saga.steps[self.ref.index]
+        settlement = self.entry.settlement
+        if settlement.status is None:
+            return self._safe_without_asking(record)
+        decision = undo.settle_claim(
+            record,
+            now=self.world.clock.now(),
+            lease=self.world.undo_lease,
+            by=self.ref.execution,
+        )
+        if isinstance(decision, forward.Busy):
+            raise errors.StillRunning(f"{self.key} is claimed until {decision.until}")
+        if isinstance(decision, forward.Stopped):
+            raise errors.PersonNeeded(f"{self.key}: asked often enough")
+        if not isinstance(decision, undo.UndoProceed) or not self._write(saga, decision.record):
+            return False
+        claimed = decision.record.model_copy(update={"version": record.version + 1})
+        finding = self.world.targets.inquire(
+            settlement.status, self._call(self._of(claimed), claimed)
+        )
+        fence = self._of(claimed).fence
+        after_ms = millis(settlement.settles_after)
+        settled = self._record(
+            claimed,
+            lambda r, now: undo.conclude_settling(
+                r, fence, finding, now=now, settles_after=after_ms
+            ),
+        )
+        return self._what_now(settled, finding)
+
+    def _what_now(self, record: StepRecord, finding: Finding) -> bool:
+        command = self._of(record)
+        if not undo.undo_unsettled(command) or command.state in undo.SETTLED:
+            return False
+        if isinstance(finding, Refused) and finding.cause is RefusalCause.AUTHORITY:
+            raise errors.AuthorityLost(f"{self.key}: may not ask what became of it")
+        if self._key_protects(command):
+            return True
+        if isinstance(finding, NotFound):
+            raise errors.NotSettledYet(f"{self.key}: a late effect is still possible")
+        raise errors.OutcomeUnknown(f"{self.key}: the target did not say")
+
+    def _safe_without_asking(self, record: StepRecord) -> bool:
+        if self._key_protects(self._of(record)):
+            return True
+        raise errors.PersonNeeded(f"{self.key}: the target can not be asked")
+
+    def _key_protects(self, command: Undo) -> bool:
+        kept = self.entry.settlement.keys_kept_for
+        if kept is None or command.conflicted or self.entry.settlement.reconcile == "person":
+            return False
+        now = self.world.clock.now()
+        first = min((e.started_at for e in command.history), default=now)
+        return now < first + millis(kept)
