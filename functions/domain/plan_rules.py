@@ -83,7 +83,7 @@ def kind_order(steps: Sequence[Placed]) -> Iterator[Problem]:
             hint = "Keep one pivot; what needs another belongs into a request of its own."
             yield each.problem(Code.SECOND_PIVOT, message, hint, "name")
         elif ahead is not None and ahead.step is not None:
-            message = f"A {kind} step after {_step(ahead)}, which is {ahead.step.kind}."
+            message = f"A {kind} step stands after {_step(ahead)}, a {ahead.step.kind} step."
             hint = (
                 f"Move it before {_step(ahead)}: compensable steps come first, "
                 "then the pivot, then retriable steps."
