@@ -1,0 +1,245 @@
+"""Who may do what: every grant of every function, in one place to read.
+
+A step's functions get the authority that the catalogue declares for their operations and nothing else. Nothing an agent can
+reach may start an execution, answer a token, touch the people table or invoke a step. Only the machines' role invokes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from aws_cdk import Aws
+from aws_cdk import aws_iam as iam
+
+from functions.domain.catalogue import Authority, Catalogue, Kind, Operation, Settlement, Step
+
+Grants = list[iam.PolicyStatement]
+
+# A transaction is authorised by the actions of its items: there is no permission for TransactWriteItems.
+_READ = ("dynamodb:GetItem", "dynamodb:Query")
+_WRITE = (
+    "dynamodb:GetItem",
+    "dynamodb:Query",
+    "dynamodb:PutItem",
+    "dynamodb:UpdateItem",
+    "dynamodb:ConditionCheckItem",
+)
+_DECIDE = (
+    "dynamodb:GetItem",
+    "dynamodb:Query",
+    "dynamodb:UpdateItem",
+    "dynamodb:ConditionCheckItem",
+)
+_ANSWER = ("states:SendTaskSuccess", "states:SendTaskFailure")
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The ARNs that grants are made of. `machines` holds what the names of our state machines begin with."""
+
+    ledger: str
+    people: str
+    approvals: str
+    cases: str
+    functions_parameter: str
+    machines: tuple[str, ...]
+    machine_role: str
+    secret_prefix: str
+    settings: Mapping[str, Mapping[str, str]]
+    """Values of each catalogue's settings, for the placeholders in its permissions."""
+    tokens_by_machine: bool = True
+    """Whether answering a token can be limited to our machines. The emulator knows no resource for these calls."""
+
+    def machine_arns(self) -> list[str]:
+        """Every state machine of our catalogues."""
+        return [f"{prefix}*" for prefix in self.machine_arn_prefixes()]
+
+    def machine_arn_prefixes(self) -> list[str]:
+        """What their ARNs begin with."""
+        return [_arn("states", f"stateMachine:{prefix}") for prefix in self.machines]
+
+    def execution_arns(self) -> list[str]:
+        """Every execution of them."""
+        return [_arn("states", f"execution:{prefix}*:*") for prefix in self.machines]
+
+    def secret(self, catalogue: str, credential: str) -> str:
+        """A credential's secret. The question marks are the six characters that Secrets Manager adds to a name."""
+        return _arn(
+            "secretsmanager", f"secret:{self.secret_prefix}/{catalogue}/{credential}-??????"
+        )
+
+
+def agent_api(at: Places, catalogues: Iterable[Catalogue]) -> Grants:
+    """Writes admissions and reads facts. No people table, no queue, no execution, no token."""
+    grants = [_allow(_WRITE, at.ledger), _allow(("dynamodb:Query",), f"{at.ledger}/index/listed")]
+    for catalogue in catalogues:
+        grants += _authorities(at, catalogue, _facts(catalogue))
+    return grants
+
+
+def people_api(at: Places) -> Grants:
+    """Decides approvals and cases, and answers the token of a decision. Creates and starts nothing."""
+    return [
+        _allow(_DECIDE, at.ledger),
+        _allow(("dynamodb:Query",), f"{at.ledger}/index/listed"),
+        _allow(_WRITE, at.people),
+        _allow(("dynamodb:Query",), f"{at.people}/index/open"),
+        _answer_tokens(at),
+    ]
+
+
+def run_step(at: Places, catalogue: Catalogue, step: Step) -> Grants:
+    """The step's own run and what settles it. What may be a plan's boundary also reads facts and uses up approvals."""
+    operations = [step.run, *_settling(step.settlement)]
+    grants = [_allow(_WRITE, at.ledger)]
+    if step.kind is not Kind.COMPENSABLE:
+        grants.append(_allow(_WRITE, at.people))
+        operations += _facts(catalogue)
+    return grants + _authorities(at, catalogue, operations)
+
+
+def undo_step(at: Places, catalogue: Catalogue, step: Step) -> Grants:
+    """The undo and what settles it, and what settles the run: never the run itself."""
+    if step.undo is None:
+        raise ValueError(f"{step.name} has no undo")
+    operations = [
+        step.undo.run,
+        *_settling(step.undo.settlement),
+        *_settling(step.settlement),
+    ]
+    return [_allow(_WRITE, at.ledger), *_authorities(at, catalogue, operations)]
+
+
+def begin_compensation(at: Places) -> Grants:
+    """Turns the saga's direction and closes an open approval."""
+    return [_allow(_DECIDE, at.ledger), _allow(_DECIDE, at.people)]
+
+
+def finish_compensation(at: Places) -> Grants:
+    """Ends a saga whose undo is settled."""
+    return [_allow(_DECIDE, at.ledger)]
+
+
+def request_approval(at: Places) -> Grants:
+    """The gate: keeps the token, tells the approvers."""
+    return [
+        _allow(_READ, at.ledger),
+        _allow(_DECIDE, at.people),
+        _allow(("sqs:SendMessage",), at.approvals),
+    ]
+
+
+def open_case(at: Places) -> Grants:
+    """Hands an obligation to people."""
+    return [
+        _allow(_DECIDE, at.ledger),
+        _allow(_WRITE, at.people),
+        _allow(("sqs:SendMessage",), at.cases),
+    ]
+
+
+def starter(at: Places) -> Grants:
+    """Creates a shape's machine and starts an execution; opens the case of an escalated request."""
+    return [
+        _allow(_DECIDE, at.ledger),
+        _allow(_WRITE, at.people),
+        _allow(("sqs:SendMessage",), at.cases),
+        *_start_executions(at),
+    ]
+
+
+def recovery(at: Places) -> Grants:
+    """Sweeper and rescue: whatever the stream, an execution or a person's answer left undone."""
+    return [
+        _allow(_WRITE, at.ledger),
+        _allow(("dynamodb:Query",), f"{at.ledger}/index/due"),
+        _allow(_WRITE, at.people),
+        _allow(("dynamodb:Query",), f"{at.people}/index/due"),
+        _allow(("sqs:SendMessage",), at.approvals, at.cases),
+        *_start_executions(at),
+        _allow(("states:DescribeExecution",), *at.execution_arns()),
+        _answer_tokens(at),
+    ]
+
+
+def machine_role(functions: Iterable[str]) -> Grants:
+    """The only role that may invoke steps, undos and controls, by name and in any published version."""
+    arns = [_arn("lambda", f"function:{name}:*") for name in functions]
+    return [_allow(("lambda:InvokeFunction",), *arns)]
+
+
+def why_wide(resource: str) -> str | None:
+    """Why a grant may name a pattern instead of one resource; None where it may not."""
+    if resource == "*":
+        return "The emulator knows no resource for answering a token; on AWS it is limited to our machines."
+    if ":stateMachine:" in resource or ":execution:" in resource:
+        return "Machines are made at run time, one for each shape: their names begin with the catalogue's."
+    if ":function:" in resource:
+        return "An open saga finishes on the version it began with, so every published version may be called."
+    return None
+
+
+def _start_executions(at: Places) -> Grants:
+    return [
+        _allow(("ssm:GetParameter",), at.functions_parameter),
+        _allow(
+            (
+                "states:CreateStateMachine",
+                "states:DescribeStateMachine",
+                "states:StartExecution",
+                "states:TagResource",
+            ),
+            *at.machine_arns(),
+        ),
+        iam.PolicyStatement(
+            actions=["iam:PassRole"],
+            resources=[at.machine_role],
+            conditions={"StringEquals": {"iam:PassedToService": "states.amazonaws.com"}},
+        ),
+    ]
+
+
+def _answer_tokens(at: Places) -> iam.PolicyStatement:
+    return _allow(_ANSWER, *(at.machine_arns() if at.tokens_by_machine else ["*"]))
+
+
+def _facts(catalogue: Catalogue) -> list[Operation]:
+    return [fact.read for fact in catalogue.facts]
+
+
+def _settling(settlement: Settlement) -> list[Operation]:
+    return [o for o in (settlement.status, settlement.tombstone) if o is not None]
+
+
+def _authorities(at: Places, catalogue: Catalogue, operations: Iterable[Operation]) -> Grants:
+    """What the catalogue declares for these operations: reading their credentials, and their IAM permissions."""
+    authorities = [operation.authority for operation in operations]
+    credentials = sorted({a.credential for a in authorities if a.credential})
+    grants = [
+        _allow(("secretsmanager:GetSecretValue",), at.secret(catalogue.name, name))
+        for name in credentials
+    ]
+    return grants + _permissions(at, catalogue, authorities)
+
+
+def _permissions(at: Places, catalogue: Catalogue, authorities: Iterable[Authority]) -> Grants:
+    known = {
+        "partition": Aws.PARTITION,
+        "region": Aws.REGION,
+        "account": Aws.ACCOUNT_ID,
+        **at.settings[catalogue.name],
+    }
+    declared = dict.fromkeys(p for a in authorities for p in a.permissions)
+    return [
+        _allow(p.actions, *(resource.format_map(known) for resource in p.resources))
+        for p in declared
+    ]
+
+
+def _allow(actions: Iterable[str], *resources: str) -> iam.PolicyStatement:
+    return iam.PolicyStatement(actions=list(actions), resources=list(resources))
+
+
+def _arn(service: str, resource: str) -> str:
+    return f"arn:{Aws.PARTITION}:{service}:{Aws.REGION}:{Aws.ACCOUNT_ID}:{resource}"

@@ -1,0 +1,209 @@
+"""The stacks: the product, and beside it, where it is wanted, a sandbox to act on."""
+
+from __future__ import annotations
+
+from aws_cdk import App, CfnOutput, CliCredentialsStackSynthesizer, Duration, Stack
+from constructs import Construct
+
+from infra import catalogues, roles
+from infra.alarms import Alarms
+from infra.api import Api
+from infra.catalogues import DeployedCatalogue
+from infra.code import function_code
+from infra.controls import Controls
+from infra.function import PublishedFunction, Runtime
+from infra.machines import MachineRole, PublishedVersions, parameter_name
+from infra.people import People
+from infra.queues import Queues
+from infra.recovery import Recovery
+from infra.sandbox import Sandbox
+from infra.secrets import Secrets
+from infra.settings import Settings
+from infra.starter import Starter
+from infra.steps import Steps
+from infra.tables import Tables
+
+_API_TIMEOUT = Duration.seconds(15)
+
+
+def build(app: App) -> list[Stack]:
+    """All stacks of a deployment, in the order in which they depend on each other."""
+    settings = Settings.from_context(app.node)
+    sandbox = SandboxStack(app, settings) if settings.sandbox else None
+    sandbox_url = sandbox.sandbox.url if sandbox else None
+    loaded = catalogues.load(settings.catalogues, sandbox_url=sandbox_url)
+    product = SagaplaneStack(app, settings, loaded)
+    return [sandbox, product] if sandbox else [product]
+
+
+class SandboxStack(Stack):
+    """Only the sandbox, so that it can be removed alone."""
+
+    def __init__(self, scope: Construct, settings: Settings) -> None:
+        super().__init__(scope, f"{settings.prefix}-sandbox", synthesizer=_synthesizer(settings))
+        runtime = Runtime(settings, function_code(local=settings.local))
+        self.sandbox = Sandbox(self, "Sandbox", runtime=runtime)
+        CfnOutput(self, "SandboxUrl", value=self.sandbox.url)
+
+
+class SagaplaneStack(Stack):
+    """Everything else. What is in it, and how its parts reach each other, reads from top to bottom."""
+
+    def __init__(
+        self, scope: Construct, settings: Settings, loaded: list[DeployedCatalogue]
+    ) -> None:
+        super().__init__(scope, settings.prefix, synthesizer=_synthesizer(settings))
+        self.settings = settings
+        self._loaded = loaded
+        self._runtime = Runtime(settings, function_code(local=settings.local))
+        self.tables = Tables(self, "Tables", settings=settings)
+        self.queues = Queues(self, "Queues")
+        self.machine_role = MachineRole(self, "Machines")
+        self.people = People(self, "People", settings=settings, groups=_groups(loaded))
+        Secrets(self, "Secrets", settings=settings, catalogues=[c.catalogue for c in loaded])
+        self._at = self._places()
+        self.steps = Steps(
+            self,
+            "Steps",
+            runtime=self._runtime,
+            at=self._at,
+            catalogues=loaded,
+            tables=self._table_names(),
+        )
+        self.controls = Controls(
+            self,
+            "Controls",
+            runtime=self._runtime,
+            at=self._at,
+            environment={**self._table_names(), **self._catalogue_references()},
+            queues=self._queue_urls(),
+        )
+        self.machine_role.may_invoke(self.steps, self.controls)
+        PublishedVersions(
+            self, "Versions", settings=settings, steps=self.steps, controls=self.controls
+        )
+        self._drivers()
+        self._api()
+        self._outputs()
+
+    def _drivers(self) -> None:
+        environment = {
+            **self._table_names(),
+            **self._catalogue_references(),
+            **self._queue_urls(),
+            "FUNCTIONS_PARAMETER": parameter_name(self.settings),
+            "MACHINE_ROLE_ARN": self.machine_role.role.role_arn,
+        }
+        starter = Starter(
+            self,
+            "Starter",
+            runtime=self._runtime,
+            at=self._at,
+            environment=environment,
+            ledger=self.tables.ledger,
+            unstarted=self.queues.unstarted,
+        )
+        recovery = Recovery(
+            self, "Recovery", runtime=self._runtime, at=self._at, environment=environment
+        )
+        drivers = [starter.starter, recovery.sweeper, recovery.rescue]
+        Alarms(self, "Alarms", queues=self.queues, drivers=drivers)
+
+    def _api(self) -> None:
+        shared = {
+            **self._catalogue_references(),
+            "LEDGER_TABLE": self.tables.ledger.table_name,
+        }
+        agent_api = PublishedFunction(
+            self,
+            "AgentApi",
+            runtime=self._runtime,
+            name="agent-api",
+            handler="functions.handlers.agent_api.handler",
+            grants=roles.agent_api(self._at, [c.catalogue for c in self._loaded]),
+            environment={
+                **shared,
+                **{name: value for c in self._loaded for name, value in c.settings.items()},
+                "AGENTS": self.people.agents_json(),
+                "SECRET_PREFIX": self.settings.secret_prefix,
+            },
+            timeout=_API_TIMEOUT,
+        )
+        people_api = PublishedFunction(
+            self,
+            "PeopleApi",
+            runtime=self._runtime,
+            name="people-api",
+            handler="functions.handlers.people_api.handler",
+            grants=roles.people_api(self._at),
+            environment={**shared, **self._table_names()},
+            timeout=_API_TIMEOUT,
+        )
+        self.api = Api(
+            self,
+            "Api",
+            settings=self.settings,
+            people=self.people,
+            agent_api=agent_api,
+            people_api=people_api,
+        )
+
+    def _places(self) -> roles.Places:
+        return roles.Places(
+            ledger=self.tables.ledger.table_arn,
+            people=self.tables.people.table_arn,
+            approvals=self.queues.approvals.queue_arn,
+            cases=self.queues.cases.queue_arn,
+            functions_parameter=self.format_arn(
+                service="ssm",
+                resource="parameter",
+                resource_name=parameter_name(self.settings).lstrip("/"),
+            ),
+            machines=tuple(f"{c.name}-" for c in self._loaded),
+            machine_role=self.machine_role.role.role_arn,
+            secret_prefix=self.settings.secret_prefix,
+            settings={c.name: c.settings for c in self._loaded},
+            tokens_by_machine=not self.settings.local,
+        )
+
+    def _table_names(self) -> dict[str, str]:
+        return {
+            "LEDGER_TABLE": self.tables.ledger.table_name,
+            "PEOPLE_TABLE": self.tables.people.table_name,
+        }
+
+    def _queue_urls(self) -> dict[str, str]:
+        return {
+            "APPROVALS_QUEUE_URL": self.queues.approvals.queue_url,
+            "CASES_QUEUE_URL": self.queues.cases.queue_url,
+        }
+
+    def _catalogue_references(self) -> dict[str, str]:
+        return {"CATALOGUES": ",".join(c.reference for c in self._loaded)}
+
+    def _outputs(self) -> None:
+        outputs = {
+            "ApiUrl": self.api.url,
+            "AuthUrl": self.people.auth_url,
+            "Issuer": self.people.issuer,
+            "UserPoolId": self.people.pool.user_pool_id,
+            "PeopleClientId": self.people.people.user_pool_client_id,
+            "LedgerTable": self.tables.ledger.table_name,
+            "PeopleTable": self.tables.people.table_name,
+            "ApprovalsQueueUrl": self.queues.approvals.queue_url,
+            "CasesQueueUrl": self.queues.cases.queue_url,
+        }
+        for name, client in self.people.agents.items():
+            outputs[f"Agent{name.title().replace('-', '')}ClientId"] = client.user_pool_client_id
+        for name, value in outputs.items():
+            CfnOutput(self, name, value=value)
+
+
+def _groups(loaded: list[DeployedCatalogue]) -> list[str]:
+    names = [n for c in loaded for n in (c.catalogue.approvers, c.catalogue.operators)]
+    return list(dict.fromkeys(names))
+
+
+def _synthesizer(settings: Settings) -> CliCredentialsStackSynthesizer | None:
+    """With IAM on, the emulator refuses the bootstrap roles their bucket; its root user deploys instead."""
+    return CliCredentialsStackSynthesizer() if settings.local else None

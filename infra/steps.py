@@ -1,0 +1,96 @@
+"""A function and a role for every run and every undo that the catalogues declare."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from datetime import timedelta
+
+from aws_cdk import Duration
+from constructs import Construct
+
+from functions.domain.catalogue import Step
+from infra import roles
+from infra.catalogues import DeployedCatalogue
+from infra.function import PublishedFunction, Runtime
+
+
+class Steps(Construct):
+    """Retired steps keep their functions: a saga that is open may still need them."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        runtime: Runtime,
+        at: roles.Places,
+        catalogues: Iterable[DeployedCatalogue],
+        tables: dict[str, str],
+    ) -> None:
+        super().__init__(scope, id_)
+        self._runtime = runtime
+        self._at = at
+        self._tables = tables
+        self.runs: dict[tuple[str, str], PublishedFunction] = {}
+        self.undos: dict[tuple[str, str], PublishedFunction] = {}
+        for deployed in catalogues:
+            for step in deployed.catalogue.steps:
+                self.runs[deployed.name, step.name] = self._run(deployed, step)
+                if step.undo is not None:
+                    self.undos[deployed.name, step.name] = self._undo(deployed, step)
+
+    def versions(self) -> dict[str, dict[str, dict[str, str]]]:
+        """ARNs of the published versions: `{catalogue: {step: {"run": …, "undo": …}}}`."""
+        found: dict[str, dict[str, dict[str, str]]] = {}
+        for (catalogue, step), function in self.runs.items():
+            sides = {"run": function.version.function_arn}
+            if undo := self.undos.get((catalogue, step)):
+                sides["undo"] = undo.version.function_arn
+            found.setdefault(catalogue, {})[step] = sides
+        return found
+
+    @property
+    def functions(self) -> list[PublishedFunction]:
+        """All of them."""
+        return [*self.runs.values(), *self.undos.values()]
+
+    def _run(self, deployed: DeployedCatalogue, step: Step) -> PublishedFunction:
+        return PublishedFunction(
+            self,
+            f"{deployed.name}-{step.name}-run",
+            runtime=self._runtime,
+            name=f"{deployed.name}-{step.name}-run",
+            handler="functions.handlers.run_step.handler",
+            grants=roles.run_step(self._at, deployed.catalogue, step),
+            environment=self._environment(deployed, step),
+            timeout=_whole_seconds(step.function_timeout),
+        )
+
+    def _undo(self, deployed: DeployedCatalogue, step: Step) -> PublishedFunction:
+        timeout = step.undo_function_timeout
+        if timeout is None:
+            raise ValueError(f"{step.name} has no undo")
+        return PublishedFunction(
+            self,
+            f"{deployed.name}-{step.name}-undo",
+            runtime=self._runtime,
+            name=f"{deployed.name}-{step.name}-undo",
+            handler="functions.handlers.undo_step.handler",
+            grants=roles.undo_step(self._at, deployed.catalogue, step),
+            environment=self._environment(deployed, step),
+            timeout=_whole_seconds(timeout),
+        )
+
+    def _environment(self, deployed: DeployedCatalogue, step: Step) -> dict[str, str]:
+        return {
+            **self._tables,
+            "SAGAPLANE_STEP": f"{deployed.name}/{step.name}",
+            "CATALOGUES": deployed.reference,
+            "SECRET_PREFIX": self._at.secret_prefix,
+            **deployed.settings,
+        }
+
+
+def _whole_seconds(duration: timedelta) -> Duration:
+    return Duration.seconds(math.ceil(duration.total_seconds()))
