@@ -27,6 +27,7 @@ from aws_lambda_powertools.utilities.idempotency.persistence.datarecord import (
     STATUS_CONSTANTS,
     DataRecord,
 )
+from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.ports import Intent, Replay
 
@@ -43,9 +44,11 @@ def once(intent: Intent, call: Callable[[], Mapping[str, Any]]) -> Mapping[str, 
         raise RuntimeError(f"{DISABLED} is set: refusing to act without a claim")
     # One layer for each invocation: a shared one would use another invocation's fence.
     layer = LedgerPersistence(intent)
-    config = IdempotencyConfig(raise_on_no_idempotency_key=True, lambda_context=_Remaining())
+    config = IdempotencyConfig(raise_on_no_idempotency_key=True, lambda_context=_REMAINING)
 
-    @idempotent_function(data_keyword_argument="key", persistence_store=layer, config=config)
+    @idempotent_function(  # type: ignore[untyped-decorator]
+        data_keyword_argument="key", persistence_store=layer, config=config
+    )
     def act(*, key: str) -> Mapping[str, Any]:  # noqa: ARG001 - Powertools takes the key by this name
         return call()
 
@@ -62,6 +65,10 @@ class _Remaining:
     @staticmethod
     def get_remaining_time_in_millis() -> int:
         return 0
+
+
+# Powertools asks it for the remaining time and for nothing else.
+_REMAINING = cast("LambdaContext", _Remaining())
 
 
 class LedgerPersistence(BasePersistenceLayer):

@@ -143,6 +143,19 @@ def want(head: Head, what: Literal["start", "resume", "case"], *, now: Millis) -
     )
 
 
+def attend(head: Head, attention: Attention, *, now: Millis) -> Head:
+    """A person is needed: nothing drives the saga until a case of it is settled."""
+    return head.model_copy(
+        update={
+            "attention": attention,
+            "updated_at": now,
+            "wanted": None,
+            "due_at": None,
+            "due_shard": None,
+        }
+    )
+
+
 def due_shard(saga_id: str) -> str:
     """The partition of the due index that reminds of this saga: spread, so that no one partition runs hot."""
     return f"due-{zlib.crc32(saga_id.encode()) % DUE_SHARDS}"

@@ -1,0 +1,145 @@
+"""What a case tells the person who gets it (seed two, "Escalation must carry enough evidence to act")."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from functions.domain.cases import CaseCause, Resolution
+from functions.domain.ledger.forward import is_unsettled
+from functions.domain.ledger.records import (
+    ForwardState,
+    Intent,
+    Saga,
+    StepRecord,
+    UndoState,
+)
+from functions.domain.outcome import RefusalCause
+
+Side = Literal["do", "undo"]
+HISTORY_SHOWN = 10
+
+
+def _command(step: StepRecord, side: Side) -> Intent:
+    if side == "undo" and step.undo is not None:
+        return step.undo
+    return step.forward
+
+
+def cause_of(step: StepRecord, side: Side) -> CaseCause:
+    """Why automation stopped, read from the command's own record."""
+    command = _command(step, side)
+    last = command.history[-1] if command.history else None
+    if command.conflicted:
+        return CaseCause.KEY_CONFLICT
+    if last is not None and last.cause == RefusalCause.AUTHORITY.value:
+        return CaseCause.AUTHORITY_LOST
+    if side == "undo":
+        return _undo_cause(step)
+    if is_unsettled(step.forward):
+        return CaseCause.OUTCOME_UNSETTLED
+    if step.forward.state is ForwardState.REFUSED:
+        return CaseCause.STEP_REFUSED
+    return CaseCause.BUDGET_SPENT
+
+
+def _undo_cause(step: StepRecord) -> CaseCause:
+    undo = step.undo
+    if step.forward.state is not ForwardState.COMPLETED:
+        return CaseCause.OUTCOME_UNSETTLED
+    if undo is not None and undo.needs_person:
+        return CaseCause.UNDO_NEEDS_PERSON
+    if undo is not None and undo.state is UndoState.BLOCKED:
+        return CaseCause.UNDO_BLOCKED
+    return CaseCause.UNDO_BUDGET_SPENT
+
+
+def obligation(step: StepRecord, side: Side, cause: CaseCause) -> str:
+    """What is owed, in one sentence."""
+    what = step.sentence or step.name
+    receipt = step.forward.receipt
+    where = f" ({receipt.resource})" if receipt is not None else ""
+    if cause is CaseCause.LATE_EFFECT:
+        return f"An effect of “{what}”{where} exists that the saga does not account for."
+    if side == "undo" and receipt is None:
+        return f"Nobody knows whether “{what}” took effect; if it did, it has to be undone."
+    if side == "undo":
+        operation = step.undo.operation if step.undo is not None else "its undo"
+        return f"“{what}”{where} has taken effect and has to be undone by {operation}."
+    if cause is CaseCause.OUTCOME_UNSETTLED:
+        return f"Nobody knows whether “{what}” took effect; the saga can not go on before that."
+    return f"“{what}” is past the point of no return and has to be finished."
+
+
+def reason(step: StepRecord, side: Side, cause: CaseCause) -> str:
+    """Why automation stopped, in words, with the last answer."""
+    command = _command(step, side)
+    if cause is CaseCause.LATE_EFFECT:
+        return step.late or "An effect was reported too late."
+    said = next((e for e in reversed(command.history) if e.outcome is not None), None)
+    last = f"The last answer was {said.outcome}: {said.reason}" if said and said.reason else ""
+    words = {
+        CaseCause.UNDO_BLOCKED: "The undo was refused.",
+        CaseCause.UNDO_BUDGET_SPENT: f"All {command.attempts} attempts of the undo are used up.",
+        CaseCause.UNDO_NEEDS_PERSON: "The catalogue asks for a person before this undo.",
+        CaseCause.AUTHORITY_LOST: "The recorded authority no longer suffices, and no other is tried.",
+        CaseCause.OUTCOME_UNSETTLED: "The target did not tell what became of an earlier call.",
+        CaseCause.STEP_REFUSED: "The step was refused.",
+        CaseCause.BUDGET_SPENT: f"All {command.attempts} attempts are used up.",
+        CaseCause.KEY_CONFLICT: "The target holds our key with other parameters.",
+    }
+    return f"{words.get(cause, cause.value)} {last}".strip()[:500]
+
+
+def allowed(step: StepRecord, cause: CaseCause) -> tuple[Resolution, ...]:
+    """What a person may do. Retrying keeps the key; a conflicting key is never simply retried."""
+    if cause is CaseCause.LATE_EFFECT:
+        owed = step.undo is not None
+        return (Resolution.RETRY, Resolution.DONE) if owed else (Resolution.DONE,)
+    if cause is CaseCause.KEY_CONFLICT:
+        return (Resolution.DONE,)
+    return (Resolution.RETRY, Resolution.DONE)
+
+
+def evidence(saga: Saga, step: StepRecord) -> dict[str, Any]:
+    """A snapshot: ids, keys, receipts, histories, what exists and what is unfinished. No credential, no token."""
+    forward, undo = step.forward, step.undo
+    shown: dict[str, Any] = {
+        "workflow": saga.head.saga_id,
+        "step": {"index": step.index, "name": step.name, "kind": step.kind.value},
+        "arguments": step.arguments,
+        "arguments_digest": step.arguments_digest,
+        "forward": _told(forward, forward.state.value)
+        | {"receipt": forward.receipt.model_dump(mode="json") if forward.receipt else None},
+        "exists": [_existing(s) for s in saga.steps if _exists(s)],
+        "unfinished": [s.name for s in saga.steps if s.forward.state is not ForwardState.COMPLETED],
+    }
+    if undo is not None:
+        shown["undo"] = _told(undo, undo.state.value) | {
+            "operation": undo.operation,
+            "inputs": undo.inputs,
+            "condition": undo.condition,
+        }
+    return shown
+
+
+def _told(command: Intent, state: str) -> dict[str, Any]:
+    entries = command.history[-HISTORY_SHOWN:]
+    return {
+        "key": command.key,
+        "state": state,
+        "unsettled": command.unsettled,
+        "attempts": command.attempts,
+        "budget": command.budget,
+        "authority": command.authority.model_dump(mode="json"),
+        "history": [e.model_dump(mode="json") for e in entries],
+    }
+
+
+def _exists(step: StepRecord) -> bool:
+    undone = step.undo is not None and step.undo.state is UndoState.SUCCEEDED
+    return step.forward.receipt is not None and not undone
+
+
+def _existing(step: StepRecord) -> dict[str, Any]:
+    receipt = step.forward.receipt
+    return {"step": step.name, "resource": receipt.resource if receipt else None}

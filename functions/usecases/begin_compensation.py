@@ -1,0 +1,90 @@
+"""Turning a saga: the one transaction after which nothing goes forward any more."""
+
+from __future__ import annotations
+
+from functions.domain import approvals
+from functions.domain.approvals import Approval, ApprovalState
+from functions.domain.ledger import forward
+from functions.domain.ledger import head as heads
+from functions.domain.ledger.records import Direction, ForwardState, Saga, StepRecord
+from functions.ports import Change, Clock, Stale, Store
+from functions.usecases import errors
+from functions.usecases.records import changed, read_approval, the_saga
+from functions.usecases.world import StepRef
+
+TRIES = 20
+
+
+def begin_compensation(store: Store, clock: Clock, ref: StepRef) -> None:
+    """Turn the saga because step `ref` did not end well. Idempotent.
+
+    Raises Superseded for an old driver and StepBarred where the boundary is being, or has been, crossed.
+    """
+    turn(store, clock, ref.saga_id, ref.index, reason=None, epoch=ref.epoch)
+
+
+def turn(
+    store: Store,
+    clock: Clock,
+    saga_id: str,
+    index: int | None,
+    *,
+    reason: str | None,
+    epoch: int | None,
+) -> Saga:
+    """The transaction: the head's direction, a bar on every step that is not completed, the open approval closed.
+
+    `reason` is taken from the step's own record where it is None. Answers the saga as it was just before.
+    """
+    for _ in range(TRIES):
+        saga = the_saga(store, saga_id)
+        if epoch is not None and epoch < saga.head.epoch:
+            raise errors.Superseded(f"{saga_id}: driver {epoch} of {saga.head.epoch}")
+        if saga.head.direction is Direction.COMPENSATING:
+            return saga
+        if not heads.may_compensate(saga.head):
+            raise errors.StepBarred(f"{saga_id}: at its boundary, or past it")
+        approval = _latest_approval(store, saga)
+        why = reason or _why(saga, index, approval, clock.now())
+        try:
+            store.write(_changes(saga, approval, why, clock.now()))
+        except Stale:
+            continue
+        return saga
+    raise errors.StillRunning(f"{saga_id} keeps changing")
+
+
+def _changes(saga: Saga, approval: Approval | None, why: str, now: int) -> list[Change]:
+    turned = heads.begin_compensation(saga.head, now=now, reason=why)
+    changes = [changed(saga.head, turned)]
+    changes += [
+        changed(step, forward.bar(step))
+        for step in saga.steps
+        if step.forward.state is not ForwardState.COMPLETED and not step.forward.barred
+    ]
+    if approval is not None and approval.state in {ApprovalState.OPEN, ApprovalState.APPROVED}:
+        changes.append(changed(approval, approvals.close(approval, now)))
+    return changes
+
+
+def _latest_approval(store: Store, saga: Saga) -> Approval | None:
+    asked = next((s.approval for s in saga.steps if s.approval is not None), None)
+    return read_approval(store, asked) if asked is not None else None
+
+
+def _why(saga: Saga, index: int | None, approval: Approval | None, now: int) -> str:
+    if index is None or index >= len(saga.steps):
+        return "the saga was stopped"
+    step = saga.steps[index]
+    if approval is not None and approval.index == index:
+        denied = approvals.denial(approval, now)
+        if denied is not None:
+            return f"{step.name}: {denied}"[:500]
+    return _reported(step)
+
+
+def _reported(step: StepRecord) -> str:
+    entry = next((e for e in reversed(step.forward.history) if e.outcome is not None), None)
+    if entry is None:
+        return f"{step.name} did not report"
+    return f"{step.name} was {entry.outcome}: {entry.reason or 'no reason given'}"[:500]

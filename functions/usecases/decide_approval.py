@@ -1,0 +1,61 @@
+"""A person's decision: written first, on the record that holds the token; the waiting machine is answered second."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from functions.domain import approvals
+from functions.domain.approvals import Approval, ApprovalState, Decided
+from functions.ports import Callbacks, Clock, Stale, Store
+from functions.usecases.records import approval_key, changed, current, parsed, read_approval
+
+TRIES = 20
+Decision = approvals.AlreadySaid | approvals.NotOpen | approvals.MayNot | Decided
+
+
+def decide_approval(
+    store: Store,
+    clock: Clock,
+    callbacks: Callbacks,
+    approval_id: str,
+    *,
+    tenant: str,
+    person: str,
+    groups: frozenset[str],
+    decision: Literal["approve", "reject"],
+    reason: str | None,
+) -> Decision | None:
+    """Decide on an approval; None if this tenant has none by that id. The decision counts once it is written."""
+    approval = read_approval(store, approval_id)
+    for _ in range(TRIES):
+        if approval is None or approval.tenant != tenant:
+            return None
+        now = clock.now()
+        said = approvals.decide(
+            approval, person=person, groups=groups, decision=decision, reason=reason, now=now
+        )
+        if not isinstance(said, Decided):
+            return said
+        try:
+            [written] = store.write([changed(approval, said.approval)])
+        except Stale as stale:
+            approval = current(Approval, stale.current, approval_key(approval_id))
+            continue
+        return Decided(answer(store, callbacks, parsed(Approval, written)))
+    raise Stale({})
+
+
+def answer(store: Store, callbacks: Callbacks, approval: Approval) -> Approval:
+    """Tell the waiting machine, if there is one and there is something to tell. The sweeper repeats it if need be."""
+    if approval.token is None or approval.answered or approval.state is ApprovalState.OPEN:
+        return approval
+    if approval.state in {ApprovalState.APPROVED, ApprovalState.CONSUMED}:
+        callbacks.succeed(approval.token)
+    else:
+        callbacks.fail(approval.token, "Denied", approval.state.value)
+    done = approval.model_copy(update={"answered": True, "due_at": None, "due_shard": None})
+    try:
+        store.write([changed(approval, done)])
+    except Stale:
+        return approval
+    return done

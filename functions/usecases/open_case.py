@@ -1,0 +1,117 @@
+"""Handing to a person what automation can not settle: the evidence, the obligation in one sentence, what may be done."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from functions.domain.cases import ANNOUNCE_AGAIN, Case, CaseCause, case_id
+from functions.domain.evidence import allowed, cause_of, evidence, obligation, reason
+from functions.domain.ledger import head as heads
+from functions.domain.ledger import undo as undos
+from functions.domain.ledger.records import (
+    Attention,
+    Direction,
+    ForwardState,
+    Head,
+    Saga,
+    StepRecord,
+)
+from functions.ports import Change, Clock, Notices, Stale, Store
+from functions.usecases import errors
+from functions.usecases.records import changed, created, the_saga
+from functions.usecases.world import StepRef
+
+TRIES = 20
+Side = Literal["do", "undo"]
+
+
+def open_case(store: Store, clock: Clock, notices: Notices, ref: StepRef, side: Side) -> str | None:
+    """Open the case of a step that its Task gave up; answers the case's id, or None where nothing is owed.
+
+    A step that turns out to be completed needs no person but a new driver: its own one is ending.
+    """
+    for _ in range(TRIES):
+        saga = the_saga(store, ref.saga_id)
+        if ref.epoch < saga.head.epoch:
+            raise errors.Superseded(f"{ref.saga_id}: driver {ref.epoch} of {saga.head.epoch}")
+        step = saga.steps[ref.index]
+        if step.case is not None:
+            notices.case(step.case)
+            return step.case
+        if _nothing_owed(saga, step, side):
+            _drive_again(store, clock, saga.head)
+            return None
+        opened = _open(store, clock, saga, step, side, None)
+        if opened is not None:
+            notices.case(opened)
+            return opened
+    raise errors.StillRunning(f"{ref.saga_id} keeps changing")
+
+
+def open_late_case(store: Store, clock: Clock, notices: Notices, saga: Saga, index: int) -> None:
+    """Open the case of an effect that arrived too late."""
+    step = saga.steps[index]
+    if step.case is None and step.late is not None:
+        opened = _open(store, clock, saga, step, "do", CaseCause.LATE_EFFECT)
+        if opened is not None:
+            notices.case(opened)
+
+
+def _nothing_owed(saga: Saga, step: StepRecord, side: Side) -> bool:
+    if side == "do":
+        return step.forward.state is ForwardState.COMPLETED
+    turned = saga.head.direction is Direction.COMPENSATING
+    return not turned or undos.is_settled(step) or bool(undos.unmet(saga, step.index))
+
+
+def _drive_again(store: Store, clock: Clock, head: Head) -> None:
+    if head.outcome is not None or head.direction is Direction.COMPENSATING:
+        return
+    try:
+        store.write([changed(head, heads.want(head, "resume", now=clock.now()))])
+    except Stale:
+        # Whoever wrote the head meanwhile knows more; the sweeper looks again in any case.
+        return
+
+
+def _open(
+    store: Store, clock: Clock, saga: Saga, step: StepRecord, side: Side, why: CaseCause | None
+) -> str | None:
+    now = clock.now()
+    case = _case(saga, step, side, why or cause_of(step, side), now)
+    handed = step.model_copy(update={"case": case.id, "cases": step.cases + 1, "late": None})
+    if side == "undo":
+        handed = undos.block(handed)
+    attention = Attention.BLOCKED if side == "undo" else Attention.MANUAL
+    head = heads.attend(saga.head, attention, now=now)
+    changes: list[Change] = [created(case), changed(step, handed)]
+    if head != saga.head:
+        changes.append(changed(saga.head, head))
+    try:
+        store.write(changes)
+    except Stale:
+        return None
+    return case.id
+
+
+def _case(saga: Saga, step: StepRecord, side: Side, why: CaseCause, now: int) -> Case:
+    head = saga.head
+    return Case(
+        id=case_id(head.saga_id, step.index, side, step.cases + 1),
+        tenant=head.tenant,
+        catalogue=head.catalogue,
+        group=head.operators,
+        saga_id=head.saga_id,
+        request_id=head.request_id,
+        index=step.index,
+        direction=side,
+        cause=why,
+        obligation=obligation(step, side, why),
+        why=reason(step, side, why),
+        evidence=evidence(saga, step),
+        allowed=allowed(step, why),
+        created_at=now,
+        open=head.tenant,
+        due_shard=heads.due_shard(head.saga_id),
+        due_at=now + ANNOUNCE_AGAIN,
+    )

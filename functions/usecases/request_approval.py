@@ -1,0 +1,55 @@
+"""The gate: the machine's callback token is put beside the question that people are asked."""
+
+from __future__ import annotations
+
+from functions.domain.approvals import ANSWERABLE, Approval, ApprovalState
+from functions.domain.ledger.records import Direction
+from functions.ports import Callbacks, Clock, Notices, Stale, Store
+from functions.usecases import errors
+from functions.usecases.decide_approval import answer
+from functions.usecases.records import changed, parsed, read_approval, the_saga
+from functions.usecases.world import StepRef
+
+TRIES = 20
+
+
+def request_approval(
+    store: Store, clock: Clock, callbacks: Callbacks, notices: Notices, ref: StepRef, token: str
+) -> None:
+    """Store the token and announce the approval; answer at once where a decision exists already.
+
+    Raises Superseded for an old driver, StepBarred where the saga has turned, BadRequest where nobody was asked.
+    """
+    for _ in range(TRIES):
+        saga = the_saga(store, ref.saga_id)
+        if ref.epoch < saga.head.epoch:
+            raise errors.Superseded(f"{ref.saga_id}: driver {ref.epoch} of {saga.head.epoch}")
+        if saga.head.direction is not Direction.FORWARD:
+            raise errors.StepBarred(f"{ref.saga_id} no longer goes forward")
+        approval = _asked(store, saga.steps[ref.index].approval)
+        waiting = approval.model_copy(
+            update={
+                "token": token,
+                "execution": ref.execution,
+                "answered": False,
+                "announced": True,
+            }
+        )
+        try:
+            [written] = store.write([changed(approval, waiting)])
+        except Stale:
+            continue
+        stored = parsed(Approval, written)
+        if stored.state in ANSWERABLE or stored.state is ApprovalState.CLOSED:
+            answer(store, callbacks, stored)
+        else:
+            notices.approval(stored.id)
+        return
+    raise errors.StillRunning(f"{ref.saga_id} keeps changing")
+
+
+def _asked(store: Store, approval_id: str | None) -> Approval:
+    approval = read_approval(store, approval_id) if approval_id is not None else None
+    if approval is None:
+        raise errors.BadRequest("nobody was asked to approve this step")
+    return approval
