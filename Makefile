@@ -1,0 +1,51 @@
+# Everything runs from here: `make demo`, `make test`. Python 3.11+, Node.js 20+ and a POSIX system are all it asks for.
+
+UV   := .tools/bin/uv
+RUN  := .venv/bin
+LOCAL := $(RUN)/python -m infra.local
+TOOLS := .tools/stamp
+export UV_PYTHON_DOWNLOADS := never
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := true
+
+.PHONY: setup demo up down status test lint format golden clean
+
+setup: .venv/stamp node_modules/stamp .emulator/stamp ## install everything, locked, inside this folder
+
+demo: setup ## deploy to a local AWS and play the scenes of order 4471
+	$(RUN)/python -m infra.local.demo
+
+up: setup ## start the local AWS, deploy, seed
+	$(LOCAL) up
+
+down: ## end the local AWS; what was in it is gone
+	$(LOCAL) down
+
+status: ## what is running, and where
+	$(LOCAL) status
+
+test: setup ## every test there is, end to end ones too
+	$(RUN)/pytest -n 2 --dist loadgroup
+
+lint: setup ## style, types, architecture
+	$(RUN)/ruff check . && $(RUN)/ruff format --check . && $(RUN)/mypy && $(RUN)/lint-imports
+
+format: setup
+	$(RUN)/ruff format . && $(RUN)/ruff check --fix .
+
+golden: setup ## write the golden machines anew, to be reviewed like code
+	$(RUN)/python -m statemachines.golden
+
+clean: down ## remove all that `make setup` and the local stage made
+	rm -rf .tools .venv .emulator .local node_modules cdk.out
+
+$(TOOLS):
+	python3 -m venv .tools && .tools/bin/pip install --quiet --disable-pip-version-check uv==0.13.9 && touch $@
+
+.venv/stamp: $(TOOLS) pyproject.toml uv.lock
+	$(UV) sync --frozen --quiet && touch $@
+
+node_modules/stamp: package.json package-lock.json
+	npm ci --silent --no-fund --no-audit && touch $@
+
+.emulator/stamp: $(TOOLS) infra/local/emulator-requirements.txt
+	$(UV) venv --quiet --clear .emulator && $(UV) pip install --quiet --python .emulator --require-hashes -r infra/local/emulator-requirements.txt && touch $@
