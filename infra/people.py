@@ -53,7 +53,7 @@ class People(Construct):
         granted = [cognito.OAuthScope.resource_server(server, scope) for scope in scopes]
         self.agents = {a.name: self._agent(a, granted) for a in settings.agents}
         self.people = self._people(settings)
-        for group in [*groups, *(f"tenant.{name}" for name in settings.tenants)]:
+        for group in groups:
             cognito.UserPoolGroup(self, f"Group-{group}", user_pool=self.pool, group_name=group)
         self._agent_settings = {a.name: a for a in settings.agents}
 
@@ -109,6 +109,11 @@ class People(Construct):
             refresh_token_validity=Duration.hours(12),
             prevent_user_existence_errors=True,
         )
+
+
+def tenant_groups(settings: Settings) -> list[str]:
+    """A person sees the tenants whose groups they are in."""
+    return [f"tenant.{name}" for name in settings.tenants]
 
 
 def _described(agent: AgentSetting) -> str:

@@ -13,7 +13,7 @@ from infra.code import function_code
 from infra.controls import Controls
 from infra.function import PublishedFunction, Runtime
 from infra.machines import MachineRole, PublishedVersions, parameter_name
-from infra.people import People
+from infra.people import People, tenant_groups
 from infra.queues import Queues
 from infra.recovery import Recovery
 from infra.sandbox import Sandbox
@@ -59,7 +59,8 @@ class SagaplaneStack(Stack):
         self.tables = Tables(self, "Tables", settings=settings)
         self.queues = Queues(self, "Queues")
         self.machine_role = MachineRole(self, "Machines")
-        self.people = People(self, "People", settings=settings, groups=_groups(loaded))
+        groups = [*_groups(loaded, "approvers", "operators"), *tenant_groups(settings)]
+        self.people = People(self, "People", settings=settings, groups=groups)
         Secrets(self, "Secrets", settings=settings, catalogues=[c.catalogue for c in loaded])
         self._at = self._places()
         self.steps = Steps(
@@ -192,16 +193,21 @@ class SagaplaneStack(Stack):
             "PeopleTable": self.tables.people.table_name,
             "ApprovalsQueueUrl": self.queues.approvals.queue_url,
             "CasesQueueUrl": self.queues.cases.queue_url,
+            "ApproverGroups": ",".join(_groups(self._loaded, "approvers")),
+            "OperatorGroups": ",".join(_groups(self._loaded, "operators")),
+            "TenantGroups": ",".join(tenant_groups(self.settings)),
+            "AgentClients": ",".join(
+                f"{name}={client.user_pool_client_id}"
+                for name, client in self.people.agents.items()
+            ),
         }
-        for name, client in self.people.agents.items():
-            outputs[f"Agent{name.title().replace('-', '')}ClientId"] = client.user_pool_client_id
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
 
 
-def _groups(loaded: list[DeployedCatalogue]) -> list[str]:
-    names = [n for c in loaded for n in (c.catalogue.approvers, c.catalogue.operators)]
-    return list(dict.fromkeys(names))
+def _groups(loaded: list[DeployedCatalogue], *owners: str) -> list[str]:
+    """Names of the groups that own approvals, cases, or both, each once."""
+    return list(dict.fromkeys(getattr(c.catalogue, owner) for c in loaded for owner in owners))
 
 
 def _synthesizer(settings: Settings) -> CliCredentialsStackSynthesizer | None:

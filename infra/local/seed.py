@@ -1,0 +1,98 @@
+"""Puts in what a deployment starts empty of: people who may sign in, and the shop's knowledge of our credentials."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+from typing import Any
+
+import boto3
+from botocore.config import Config
+
+from infra.local.place import REGION, Place, read_json, write_json
+
+APPROVERS = ("approver", "approver2")
+OPERATORS = ("operator",)
+_LISTS = ("approver_groups", "operator_groups", "tenant_groups")
+
+
+def seed(place: Place) -> dict[str, Any]:
+    """Write `.local/outputs.json`, make the users and hand credentials to the sandbox. Harmless to repeat."""
+    outputs = _outputs(place)
+    write_json(place.outputs_file, outputs)
+    cognito = client(place, "cognito-idp")
+    known = place.credentials()
+    known["agents"] = {
+        name: {"client_id": id_, "client_secret": _client_secret(cognito, outputs, id_)}
+        for name, id_ in outputs["agents"].items()
+    }
+    users = known.setdefault("users", {})
+    for name, groups in _people(outputs).items():
+        users.setdefault(name, _password())
+        _ensure_user(cognito, outputs["user_pool_id"], name, users[name], groups)
+    place.keep_credentials(known)
+    return outputs
+
+
+def client(place: Place, service: str) -> Any:
+    """A client of the emulator's root user, whatever the caller's own AWS settings are."""
+    return boto3.client(
+        service,  # type: ignore[call-overload] # the service is named by the caller
+        endpoint_url=place.endpoint,
+        region_name=REGION,
+        aws_access_key_id="test",
+        aws_secret_access_key="test",  # noqa: S106 - the emulator's root user, on this machine alone
+        config=Config(retries={"max_attempts": 2}),
+    )
+
+
+def _outputs(place: Place) -> dict[str, Any]:
+    stacks = read_json(place.folder / "cdk-outputs.json")
+    plain = {
+        _snake(name): value
+        for stack in stacks.values()
+        for name, value in stack.items()
+        if not name.startswith("ExportsOutput")
+    }
+    lists = {name: plain.pop(name).split(",") for name in _LISTS}
+    agents = dict(pair.split("=") for pair in plain.pop("agent_clients").split(","))
+    local = {"endpoint": place.endpoint, "region": REGION, "stage": "local"}
+    return {**plain, **lists, **local, "agents": agents}
+
+
+def _people(outputs: dict[str, Any]) -> dict[str, list[str]]:
+    """Everybody belongs to every tenant here; approvers and operators are different people."""
+    tenants = outputs["tenant_groups"]
+    return {
+        **{name: [*outputs["approver_groups"], *tenants] for name in APPROVERS},
+        **{name: [*outputs["operator_groups"], *tenants] for name in OPERATORS},
+    }
+
+
+def _ensure_user(cognito: Any, pool: str, name: str, password: str, groups: list[str]) -> None:
+    with contextlib.suppress(cognito.exceptions.UsernameExistsException):
+        cognito.admin_create_user(
+            UserPoolId=pool, Username=name, TemporaryPassword=password, MessageAction="SUPPRESS"
+        )
+    cognito.admin_set_user_password(
+        UserPoolId=pool, Username=name, Password=password, Permanent=True
+    )
+    for group in groups:
+        cognito.admin_add_user_to_group(UserPoolId=pool, Username=name, GroupName=group)
+
+
+def _client_secret(cognito: Any, outputs: dict[str, Any], client_id: str) -> str:
+    described = cognito.describe_user_pool_client(
+        UserPoolId=outputs["user_pool_id"], ClientId=client_id
+    )
+    return str(described["UserPoolClient"]["ClientSecret"])
+
+
+def _password() -> str:
+    """Random, and with one of each kind of character that the pool asks for."""
+    return f"{secrets.token_urlsafe(18)}-aA1"
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
