@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 JSON = Any
 Item = Mapping[str, Any]
@@ -103,8 +103,8 @@ class Machines(Protocol):
     def start(self, machine: str, execution: str, saga_id: str) -> None:
         """Start an execution by that name, or find that it was started. Raises MachineGone."""
 
-    def running(self, machine: str, execution: str) -> bool:
-        """Whether that execution is running now."""
+    def driver(self, machine: str, execution: str) -> Literal["running", "ended", "absent"]:
+        """What has become of that execution: absent where it was never started, or its machine is gone."""
 
 
 class MachineGone(Exception):
@@ -164,11 +164,3 @@ class Intent(Protocol):
 
 Once = Callable[[Intent, Callable[[], Mapping[str, JSON]]], Mapping[str, JSON]]
 """Runs a call under its intent's claim: Powertools idempotency over the ledger, see `aws/idempotency.py`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Announcement:
-    """What to tell after a write: best effort here, repeated by the sweeper."""
-
-    cases: tuple[str, ...] = ()
-    approvals: tuple[str, ...] = field(default=())

@@ -122,6 +122,20 @@ def evidence(saga: Saga, step: StepRecord) -> dict[str, Any]:
     return shown
 
 
+def saga_evidence(saga: Saga) -> dict[str, Any]:
+    """The same for a saga as a whole: where it stands, what exists, what is unfinished."""
+    head = saga.head
+    return {
+        "workflow": head.saga_id,
+        "direction": head.direction.value,
+        "pivot": head.pivot.value,
+        "machine": head.machine,
+        "execution": head.execution,
+        "exists": [_existing(s) for s in saga.steps if _exists(s)],
+        "unfinished": [s.name for s in saga.steps if s.forward.state is not ForwardState.COMPLETED],
+    }
+
+
 def _told(command: Intent, state: str) -> dict[str, Any]:
     entries = command.history[-HISTORY_SHOWN:]
     return {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from functions.domain.cases import ANNOUNCE_AGAIN, Case, CaseCause, case_id
-from functions.domain.evidence import allowed, cause_of, evidence, obligation, reason
+from functions.domain.cases import ANNOUNCE_AGAIN, Case, CaseCause, Resolution, case_id
+from functions.domain.evidence import allowed, cause_of, evidence, obligation, reason, saga_evidence
 from functions.domain.ledger import head as heads
 from functions.domain.ledger import undo as undos
 from functions.domain.ledger.records import (
@@ -55,6 +55,36 @@ def open_late_case(store: Store, clock: Clock, notices: Notices, saga: Saga, ind
         opened = _open(store, clock, saga, step, "do", CaseCause.LATE_EFFECT)
         if opened is not None:
             notices.case(opened)
+
+
+def open_saga_case(store: Store, clock: Clock, notices: Notices, saga: Saga) -> None:
+    """Open the case of a saga that automation could not bring to an end."""
+    head, now = saga.head, clock.now()
+    case = Case(
+        id=case_id(head.saga_id, 0, "saga", head.epoch),
+        tenant=head.tenant,
+        catalogue=head.catalogue,
+        group=head.operators,
+        saga_id=head.saga_id,
+        request_id=head.request_id,
+        direction="saga",
+        cause=CaseCause.CANNOT_RESUME,
+        obligation="This saga has not ended, and no execution could bring it to an end.",
+        why=f"{head.epoch} executions were started; the last was {head.execution}.",
+        evidence=saga_evidence(saga),
+        allowed=(Resolution.RETRY,),
+        created_at=now,
+        open=head.tenant,
+        due_shard=heads.due_shard(head.saga_id),
+        due_at=now + ANNOUNCE_AGAIN,
+    )
+    attended = heads.attend(head, Attention.MANUAL, now=now)
+    try:
+        store.write([created(case), changed(head, attended)])
+    except Stale:
+        # Somebody else has moved the saga on, or opened this very case.
+        return
+    notices.case(case.id)
 
 
 def _nothing_owed(saga: Saga, step: StepRecord, side: Side) -> bool:

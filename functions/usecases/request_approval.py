@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functions.domain.approvals import ANSWERABLE, Approval, ApprovalState
 from functions.domain.ledger.records import Direction
-from functions.ports import Callbacks, Clock, Notices, Stale, Store
+from functions.ports import Callbacks, Notices, Stale, Store
 from functions.usecases import errors
 from functions.usecases.decide_approval import answer
 from functions.usecases.records import changed, parsed, read_approval, the_saga
@@ -14,7 +14,7 @@ TRIES = 20
 
 
 def request_approval(
-    store: Store, clock: Clock, callbacks: Callbacks, notices: Notices, ref: StepRef, token: str
+    store: Store, callbacks: Callbacks, notices: Notices, ref: StepRef, token: str
 ) -> None:
     """Store the token and announce the approval; answer at once where a decision exists already.
 

@@ -236,6 +236,20 @@ def complete(
     return completed.model_copy(update={"undo": undo})
 
 
+def complete_by_hand(record: StepRecord, receipt: Receipt, *, now: Millis) -> StepRecord:
+    """A person has done it: the effect exists by other means, under a fence that no earlier attempt holds."""
+    fenced = record.forward.model_copy(update={"fence": record.forward.fence + 1})
+    if fenced.state in {ForwardState.PREPARED, ForwardState.STARTED}:
+        raise IllegalTransition(f"{record.name}: {fenced.state} can not be done by hand")
+    return complete(
+        record.model_copy(update={"forward": fenced}),
+        receipt,
+        now=now,
+        undo_inputs=None,
+        by_hand=True,
+    )
+
+
 def conclude(
     record: StepRecord,
     fence: int,

@@ -19,6 +19,8 @@ from functions.domain.ledger.records import (
 from functions.domain.ledger.undo import is_settled
 
 DUE_SHARDS = 4
+DRIVERS = 8
+"""How many executions automation may start for a saga before a person is asked."""
 DIRECTIONS: dict[Direction, frozenset[Direction]] = {
     Direction.FORWARD: frozenset({Direction.COMPENSATING, Direction.FINISHING}),
     Direction.COMPENSATING: frozenset(),
@@ -154,6 +156,32 @@ def attend(head: Head, attention: Attention, *, now: Millis) -> Head:
             "due_shard": None,
         }
     )
+
+
+def release(head: Head, *, now: Millis) -> Head:
+    """The last open case is settled: automation may go on."""
+    return head.model_copy(update={"attention": Attention.NONE, "updated_at": now})
+
+
+def driven(head: Head, *, machine: str, execution: str, now: Millis, look_again: Millis) -> Head:
+    """A new driver: written before it is started, so that an older one can tell that it is old."""
+    return head.model_copy(
+        update={
+            "epoch": head.epoch + 1,
+            "machine": machine,
+            "execution": execution,
+            "drivers_left": head.drivers_left - 1,
+            "wanted": None,
+            "updated_at": now,
+            "due_at": look_again,
+            "due_shard": due_shard(head.saga_id),
+        }
+    )
+
+
+def look_again(head: Head, *, at: Millis) -> Head:
+    """Its driver is alive: remind of it again later."""
+    return head.model_copy(update={"due_at": at, "due_shard": due_shard(head.saga_id)})
 
 
 def due_shard(saga_id: str) -> str:

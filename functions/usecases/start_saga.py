@@ -1,0 +1,134 @@
+"""Driving a saga: compile its shape, make the machine if it is not there, start an execution, remember the driver.
+
+The head is written before the execution starts: whoever wins that write drives, and a start that is lost is made again
+under the same name. Everything is read from the ledger, so starting and resuming are one thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from functions.domain.ledger import head as heads
+from functions.domain.ledger.records import Attention, Head, Saga
+from functions.domain.shape import Shape, ShapeStep
+from functions.ports import JSON, Clock, MachineGone, Machines, Notices, Stale, Store
+from functions.usecases.open_case import open_late_case, open_saga_case
+from functions.usecases.records import changed, read_saga
+
+LOOK_AGAIN = 5 * 60 * 1000
+START_AGAIN = 30 * 1000
+
+
+class Compile(Protocol):
+    """From a shape to a verified machine: its name and its definition."""
+
+    def __call__(self, shape: Shape) -> tuple[str, Mapping[str, JSON]]:
+        """The machine of this shape, with the functions of this deployment."""
+
+
+def shape_of(saga: Saga) -> Shape:
+    """The shape of an admitted plan, from the ledger alone."""
+    return Shape(
+        catalogue=saga.head.catalogue,
+        catalogue_version=saga.head.catalogue_version,
+        steps=tuple(
+            ShapeStep(
+                name=step.name,
+                kind=step.kind,
+                undo_waits_for=frozenset(step.undo.waits_for if step.undo else ()),
+            )
+            for step in saga.steps
+        ),
+    )
+
+
+def attend_to(
+    store: Store,
+    clock: Clock,
+    machines: Machines,
+    notices: Notices,
+    compiled: Compile,
+    saga_id: str,
+) -> str:
+    """Do what a saga's head asks for: start, resume, open the case of a late effect. Safe to repeat at any moment.
+
+    Answers what was done, in one word, for the log.
+    """
+    saga = read_saga(store, saga_id)
+    if saga is None:
+        return "unknown"
+    for step in saga.steps:
+        if step.late is not None and step.case is None:
+            open_late_case(store, clock, notices, saga, step.index)
+            return "case"
+    if not needs_driver(saga.head):
+        return "nothing"
+    if saga.head.execution is not None and saga.head.wanted is None:
+        return _check_driver(store, clock, machines, notices, compiled, saga)
+    return drive(store, clock, machines, notices, compiled, saga)
+
+
+def needs_driver(head: Head) -> bool:
+    """Whether somebody has to drive this saga: not ended and in nobody's hands, or explicitly asked for."""
+    if head.wanted == "resume":
+        return True
+    return head.outcome is None and head.attention is Attention.NONE
+
+
+def drive(
+    store: Store, clock: Clock, machines: Machines, notices: Notices, compiled: Compile, saga: Saga
+) -> str:
+    """Start the next execution of a saga, or hand it to a person when automation has tried often enough."""
+    head = saga.head
+    if head.drivers_left <= 0:
+        open_saga_case(store, clock, notices, saga)
+        return "case"
+    now = clock.now()
+    machine = head.machine
+    if machine is None:
+        name, definition = compiled(shape_of(saga))
+        machine = machines.ensure(name, definition)
+    execution = f"{head.saga_id}-{head.epoch + 1}"
+    driven = heads.driven(
+        head, machine=machine, execution=execution, now=now, look_again=now + START_AGAIN
+    )
+    try:
+        store.write([changed(head, driven)])
+    except Stale:
+        return "raced"
+    return _start(store, machines, compiled, saga, driven)
+
+
+def _start(store: Store, machines: Machines, compiled: Compile, saga: Saga, driven: Head) -> str:
+    if driven.machine is None or driven.execution is None:
+        raise LookupError(f"{driven.saga_id} has no driver to start")
+    try:
+        machines.start(driven.machine, driven.execution, driven.saga_id)
+    except MachineGone:
+        # Deleted from outside: the ledger has the shape, so it is made again.
+        name, definition = compiled(shape_of(saga))
+        remade = machines.ensure(name, definition)
+        machines.start(remade, driven.execution, driven.saga_id)
+        if remade != driven.machine:
+            written = driven.model_copy(update={"version": saga.head.version + 1})
+            store.write([changed(written, written.model_copy(update={"machine": remade}))])
+    return "started"
+
+
+def _check_driver(
+    store: Store, clock: Clock, machines: Machines, notices: Notices, compiled: Compile, saga: Saga
+) -> str:
+    head = saga.head
+    if head.machine is None or head.execution is None:
+        return drive(store, clock, machines, notices, compiled, saga)
+    state = machines.driver(head.machine, head.execution)
+    if state == "running":
+        try:
+            store.write([changed(head, heads.look_again(head, at=clock.now() + LOOK_AGAIN))])
+        except Stale:
+            return "raced"
+        return "running"
+    if state == "absent":
+        return _start(store, machines, compiled, saga, head)
+    return drive(store, clock, machines, notices, compiled, saga)
