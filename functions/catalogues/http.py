@@ -51,6 +51,7 @@ _CAUSES = {
     403: RefusalCause.AUTHORITY,
     412: RefusalCause.PRECONDITION,
 }
+_NO_ADDRESS = NotApplied(reason="the target's address is missing or unusable; nothing was sent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,8 @@ def _exchange(
         return Refused(
             reason="the credential is empty, or no bearer token", cause=RefusalCause.AUTHORITY
         )
+    if not url.startswith(("https://", "http://")):
+        return _NO_ADDRESS
     until = monotonic() + call.timeout
     try:
         response = _POOL.request(
@@ -193,10 +196,8 @@ def _exchange(
             return Answer(response.status, _json_object(_read(response, until)))
         finally:
             response.close()
-    except (failures.LocationValueError, failures.URLSchemeUnknown):
-        return NotApplied(
-            reason="the target's address is missing or cannot be used; nothing was sent"
-        )
+    except failures.LocationValueError:
+        return _NO_ADDRESS
     except (failures.NewConnectionError, failures.ConnectTimeoutError):
         return NotApplied(reason="no connection to the target; nothing was sent")
     except failures.ReadTimeoutError:
