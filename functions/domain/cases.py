@@ -65,7 +65,7 @@ class Case(Frozen):
 
     id: Identifier
     tenant: Identifier
-    catalogue: Identifier
+    catalogue: Identifier | None = None
     group: Identifier
     saga_id: Identifier | None = None
     request_id: Identifier | None = None

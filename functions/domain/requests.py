@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, assert_never
+from typing import Annotated, Literal, assert_never
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
+from functions.domain.ledger.head import due_shard
 from functions.domain.outcome import Frozen, Identifier
 from functions.domain.problems import Code, Problem, problem, quoted
 
@@ -68,6 +69,14 @@ class RequestRecord(Frozen):
     history: Annotated[tuple[Attempt, ...], Field(max_length=MOST_ATTEMPTS)] = ()
     plan_digest: Identifier | None = None
     saga_id: Identifier | None = None
+    catalogue: Identifier | None = None
+    rationale: Annotated[str, StringConstraints(max_length=4000)] | None = None
+    """The agent's words about its latest plan, for the person who may get the request."""
+    wanted: Literal["case"] | None = None
+    """Set with the escalation: the table's stream has the case opened that `case` then names."""
+    case: Identifier | None = None
+    due_shard: Identifier | None = None
+    due_at: Millis | None = None
     created_at: Millis
     updated_at: Millis
     version: int = 0
@@ -282,7 +291,14 @@ def _counted(
 
 
 def _escalated(request: RequestRecord, document: DocumentRecord | None, limit: int) -> Recorded:
-    own = request.model_copy(update={"state": RequestState.ESCALATED})
+    own = request.model_copy(
+        update={
+            "state": RequestState.ESCALATED,
+            "wanted": "case",
+            "due_at": request.updated_at,
+            "due_shard": due_shard(request.request_id),
+        }
+    )
     if document is not None and not attempts_left(None, document, limit=limit):
         document = document.model_copy(update={"escalated": True})
     return Recorded(own, document, 0, escalated=True)

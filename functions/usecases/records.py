@@ -8,12 +8,14 @@ from typing import Any, TypeVar
 from functions.domain.approvals import Approval
 from functions.domain.cases import Case
 from functions.domain.ledger.records import Head, Saga, StepRecord
+from functions.domain.requests import DocumentRecord, RequestRecord
 from functions.ports import Change, Item, Key, Store, Table
 
 HEAD = "saga"
 STEP = "step#"
 _STORED = {"version"}
-R = TypeVar("R", Head, StepRecord, Approval, Case)
+Record = Head | StepRecord | Approval | Case | RequestRecord | DocumentRecord
+R = TypeVar("R", Head, StepRecord, Approval, Case, RequestRecord, DocumentRecord)
 
 
 def saga_pk(saga_id: str) -> str:
@@ -21,7 +23,7 @@ def saga_pk(saga_id: str) -> str:
     return f"saga#{saga_id}"
 
 
-def key_of(record: Head | StepRecord | Approval | Case) -> Key:
+def key_of(record: Record) -> Key:
     """Where a record lives."""
     match record:
         case Head():
@@ -32,6 +34,10 @@ def key_of(record: Head | StepRecord | Approval | Case) -> Key:
             return approval_key(record.id)
         case Case():
             return case_key(record.id)
+        case RequestRecord():
+            return request_key(record.tenant, record.request_id)
+        case DocumentRecord():
+            return document_key(record.tenant, record.source_document_id)
 
 
 def step_key(saga_id: str, index: int) -> Key:
@@ -49,7 +55,17 @@ def case_key(case_id: str) -> Key:
     return Key(Table.PEOPLE, f"case#{case_id}", "case")
 
 
-def item(record: Head | StepRecord | Approval | Case) -> dict[str, Any]:
+def request_key(tenant: str, request_id: str) -> Key:
+    """A request's place: each tenant has its own."""
+    return Key(Table.LEDGER, f"request#{tenant}#{request_id}", "request")
+
+
+def document_key(tenant: str, source_document_id: str) -> Key:
+    """A source document's place: each tenant has its own."""
+    return Key(Table.LEDGER, f"document#{tenant}#{source_document_id}", "document")
+
+
+def item(record: Record) -> dict[str, Any]:
     """The record as plain JSON values; absent and null are the same, `version` belongs to the store."""
     return {
         name: value
@@ -58,7 +74,7 @@ def item(record: Head | StepRecord | Approval | Case) -> dict[str, Any]:
     }
 
 
-def created(record: Head | StepRecord | Approval | Case) -> Change:
+def created(record: Record) -> Change:
     """The write that makes a new record; it must not exist."""
     return Change(key=key_of(record), set=item(record), expect=None)
 
@@ -110,6 +126,23 @@ def read_case(store: Store, case_id: str) -> Case | None:
     """One case."""
     found = store.get(case_key(case_id))
     return parsed(Case, found) if found is not None else None
+
+
+def read_request(store: Store, tenant: str, request_id: str) -> RequestRecord | None:
+    """One request."""
+    found = store.get(request_key(tenant, request_id))
+    return parsed(RequestRecord, found) if found is not None else None
+
+
+def read_document(store: Store, tenant: str, document_id: str) -> DocumentRecord | None:
+    """The attempts of one source document."""
+    found = store.get(document_key(tenant, document_id))
+    return parsed(DocumentRecord, found) if found is not None else None
+
+
+def written(before: R | None, after: R) -> Change:
+    """The write of a record that may be new."""
+    return created(after) if before is None else changed(before, after)
 
 
 def current(model: type[R], stale: Mapping[Key, Item | None], key: Key) -> R | None:

@@ -35,7 +35,7 @@ def sweep(
         ledger, _ = store.index(Table.LEDGER, "due", shard, up_to=now, limit=AT_ONCE)
         people, _ = store.index(Table.PEOPLE, "due", shard, up_to=now, limit=AT_ONCE)
         for item in ledger:
-            if "saga_id" in item:
+            if "step_count" in item:
                 done[_safely(attend_to_saga, item["saga_id"])] += 1
             else:
                 done[_safely(attend_to_request, item["tenant"], item["request_id"])] += 1
