@@ -6,7 +6,7 @@ Read from the JSON schema, which is what an agent is shown, so that what is chec
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
@@ -20,10 +20,26 @@ Schema = Mapping[str, Any]
 
 def open_ends(model: type[BaseModel]) -> Iterator[str]:
     """Each place where an argument could hold anything, or any amount of it, in words that begin with its name."""
-    if not model.model_config.get("strict"):
-        yield "the model is not strict: set model_config strict=True, or text is quietly turned into numbers"
+    for each in _models(model, set()):
+        if not each.model_config.get("strict"):
+            yield f"{each.__name__} is not strict: set strict=True, or text is quietly turned into numbers"
     schema = model.model_json_schema()
     yield from _Walk(schema.get("$defs", {})).visit(schema, "arguments", ())
+
+
+def _models(annotation: Any, seen: set[type]) -> Iterator[type[BaseModel]]:
+    """Every model in an annotation: pydantic does not hand strictness down to the inner ones."""
+    if (
+        isinstance(annotation, type)
+        and issubclass(annotation, BaseModel)
+        and annotation not in seen
+    ):
+        seen.add(annotation)
+        yield annotation
+        for field in annotation.model_fields.values():
+            yield from _models(field.annotation, seen)
+    for part in get_args(annotation):
+        yield from _models(part, seen)
 
 
 class _Walk:
