@@ -7,6 +7,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.acknowledge import acknowledge
+from infra.settings import Settings
 
 _RETENTION = Duration.days(14)
 _DELIVERIES = 5
@@ -15,27 +16,31 @@ _DELIVERIES = 5
 class Queues(Construct):
     """`approvals` and `cases` carry ids, never tokens; `unstarted` keeps what the starter could not take."""
 
-    def __init__(self, scope: Construct, id_: str) -> None:
+    def __init__(self, scope: Construct, id_: str, *, settings: Settings) -> None:
         super().__init__(scope, id_)
-        self.approvals_dead = _queue(self, "ApprovalsDead")
-        self.approvals = _queue(self, "Approvals", dead=self.approvals_dead)
-        self.cases_dead = _queue(self, "ManualResolutionDead")
-        self.cases = _queue(self, "ManualResolution", dead=self.cases_dead)
-        self.unstarted = _queue(self, "Unstarted")
+        self._settings = settings
+        self.approvals_dead = self._queue("ApprovalsDead")
+        self.approvals = self._queue("Approvals", dead=self.approvals_dead)
+        self.cases_dead = self._queue("ManualResolutionDead")
+        self.cases = self._queue("ManualResolution", dead=self.cases_dead)
+        self.unstarted = self._queue("Unstarted")
         acknowledge(
             self.unstarted, "AwsSolutions-SQS3", "It is the starter's dead-letter queue itself."
         )
 
-
-def _queue(scope: Construct, id_: str, *, dead: sqs.Queue | None = None) -> sqs.Queue:
-    return sqs.Queue(
-        scope,
-        id_,
-        encryption=sqs.QueueEncryption.SQS_MANAGED,
-        enforce_ssl=True,
-        retention_period=_RETENTION,
-        visibility_timeout=Duration.minutes(1),
-        dead_letter_queue=sqs.DeadLetterQueue(queue=dead, max_receive_count=_DELIVERIES)
-        if dead
-        else None,
-    )
+    def _queue(self, id_: str, *, dead: sqs.Queue | None = None) -> sqs.Queue:
+        queue = sqs.Queue(
+            self,
+            id_,
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            # The emulator speaks HTTP on this machine's loopback.
+            enforce_ssl=not self._settings.local,
+            retention_period=_RETENTION,
+            visibility_timeout=Duration.minutes(1),
+            dead_letter_queue=sqs.DeadLetterQueue(queue=dead, max_receive_count=_DELIVERIES)
+            if dead
+            else None,
+        )
+        if self._settings.local:
+            acknowledge(queue, "AwsSolutions-SQS4", "The emulator has no TLS to ask for.")
+        return queue

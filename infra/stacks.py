@@ -57,7 +57,7 @@ class SagaplaneStack(Stack):
         self._loaded = loaded
         self._runtime = Runtime(settings, function_code(local=settings.local))
         self.tables = Tables(self, "Tables", settings=settings)
-        self.queues = Queues(self, "Queues")
+        self.queues = Queues(self, "Queues", settings=settings)
         self.machine_role = MachineRole(self, "Machines")
         groups = [*_groups(loaded, "approvers", "operators"), *tenant_groups(settings)]
         self.people = People(self, "People", settings=settings, groups=groups)
