@@ -35,6 +35,12 @@ class Node:
     branches: tuple[str, ...] = ()
 
     @property
+    def type(self) -> str:
+        """What kind of state this is; "" where it does not say so."""
+        given = self.body.get("Type")
+        return given if isinstance(given, str) else ""
+
+    @property
     def success(self) -> str | None:
         """Where a success leads; None at an end."""
         return next((edge.target for edge in self.edges if edge.errors is None), None)

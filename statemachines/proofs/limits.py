@@ -64,10 +64,10 @@ def _rounds(node: Node, cast: Cast) -> int:
 
 
 def _events(node: Node) -> int:
-    if node.body.get("Type") == "Parallel":
+    if node.type == "Parallel":
         return _PARALLEL
-    if node.body.get("Type") != "Task":
+    if node.type != "Task":
         return _ENTERED_AND_EXITED
     attempts = 1 + sum(retrier.max_attempts for retrier in retriers(node))
-    token = str(node.body["Resource"]).endswith(".waitForTaskToken")
+    token = str(node.body.get("Resource")).endswith(".waitForTaskToken")
     return _ENTERED_AND_EXITED + attempts * (_ATTEMPT_WITH_TOKEN if token else _ATTEMPT)

@@ -34,9 +34,9 @@ def prove(graph: Graph, cast: Cast) -> Iterator[Violation]:
     for node in graph.nodes.values():
         yield from _identity(node, cast)
         yield from _fields(node)
-        if node.body.get("Type") in {"Task", "Parallel"}:
+        if node.type in {"Task", "Parallel"}:
             yield from _flow(node)
-        if node.body.get("Type") == "Task":
+        if node.type == "Task":
             yield from retriers.prove(node, cast)
             yield from _called(node, cast)
     yield from _missing(graph, cast)
@@ -44,7 +44,7 @@ def prove(graph: Graph, cast: Cast) -> Iterator[Violation]:
 
 
 def _identity(node: Node, cast: Cast) -> Iterator[Violation]:
-    role, kind = cast.role(node.name), node.body.get("Type")
+    role, kind = cast.role(node.name), node.type
     if not names.is_state_name(node.name):
         yield Violation(Code.ILLEGAL_NAME, node.name, "no legal name")
     if kind not in _FIELDS:
@@ -74,7 +74,7 @@ def _missing(graph: Graph, cast: Cast) -> Iterator[Violation]:
 
 
 def _fields(node: Node) -> Iterator[Violation]:
-    allowed = _FIELDS.get(str(node.body.get("Type")), _TASK)
+    allowed = _FIELDS.get(node.type, _TASK)
     for name in node.body.keys() - allowed:
         yield Violation(Code.UNEXPECTED_FIELD, node.name, f"{name} has no place here")
     catchers = node.body.get("Catch")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from statemachines.proofs.graph import Graph
+from statemachines import errors
+from statemachines.proofs.graph import Edge, Graph
 from statemachines.proofs.parts import Cast, Part
 from statemachines.proofs.violation import Code, Violation
 
@@ -14,6 +15,7 @@ States = frozenset[str]
 def prove(graph: Graph, cast: Cast) -> Iterator[Violation]:
     """Needs a graph whose only cycle is the pivot and its gate."""
     yield from _complete(graph, cast)
+    yield from _handed_over(graph, cast)
     yield from _ordered(graph, cast)
 
 
@@ -26,11 +28,21 @@ def _complete(graph: Graph, cast: Cast) -> Iterator[Violation]:
             first = graph.nodes[name].success
             for missed in sorted(owed - (passed[first] if first else States())):
                 yield Violation(Code.UNDO_SKIPPED, name, f"a path from here misses {missed}")
-        elif role.part is Part.UNDO:
-            # A failed undo is a person's to see.
-            case = cast.name(Part.UNDO_CASE, role.index)
-            if [edge.target for edge in graph.nodes[name].failures] != [case]:
-                yield Violation(Code.WRONG_FAILURE, name, "a failed undo leads to its own case")
+
+
+def _handed_over(graph: Graph, cast: Cast) -> Iterator[Violation]:
+    """A failed undo is a person's to see, and only a failed one."""
+    for index in cast.compensable:
+        undo, case = cast.name(Part.UNDO, index), cast.name(Part.UNDO_CASE, index)
+        if graph.nodes[undo].failures != (Edge(case, (errors.ANY,)),):
+            yield Violation(Code.WRONG_FAILURE, undo, "a failed undo leads to its own case")
+    for node in graph.nodes.values():
+        for target in graph.onward(node.name):
+            role = cast.role(target)
+            if role is not None and role.part is Part.UNDO_CASE:
+                failed = node.name == cast.name(Part.UNDO, role.index) and node.success != target
+                if not failed:
+                    yield Violation(Code.WRONG_SUCCESS, node.name, f"leads to {target}")
 
 
 def _passed(graph: Graph, cast: Cast) -> dict[str, States]:
@@ -39,11 +51,9 @@ def _passed(graph: Graph, cast: Cast) -> dict[str, States]:
     for name in graph.ends_first(cast.turns):
         node = graph.nodes[name]
         passed[name] = States({name}).union(*(passed[branch] for branch in node.branches))
+        ways = [passed[edge.target] for edge in node.edges if (name, edge.target) not in cast.turns]
         # From the finish on it no longer matters: the ledger has judged.
-        if name != cast.name(Part.FINISH) and node.edges and node.success:
-            ways = [
-                passed[edge.target] for edge in node.edges if (name, edge.target) not in cast.turns
-            ]
+        if node.success and ways and name != cast.name(Part.FINISH):
             passed[name] |= ways[0].intersection(*ways[1:])
     return passed
 
