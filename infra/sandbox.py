@@ -82,9 +82,7 @@ def _books(table: dynamodb.Table) -> iam.PolicyStatement:
         actions=[
             "dynamodb:GetItem",
             "dynamodb:Query",
-            "dynamodb:Scan",
             "dynamodb:PutItem",
-            "dynamodb:UpdateItem",
             "dynamodb:DeleteItem",
             "dynamodb:BatchWriteItem",
             "dynamodb:ConditionCheckItem",

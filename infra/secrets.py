@@ -8,8 +8,9 @@ from aws_cdk import RemovalPolicy
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from functions.domain.catalogue import Catalogue, Operation
+from functions.domain.catalogue import Catalogue
 from infra.acknowledge import acknowledge
+from infra.declared import credentials_of
 from infra.settings import Settings
 
 
@@ -42,19 +43,3 @@ class Secrets(Construct):
                     "AwsSolutions-SMG4",
                     "The target issues this credential, so its owner rotates it there and puts the new value here.",
                 )
-
-
-def operations_of(catalogue: Catalogue) -> list[Operation]:
-    """Every call that the catalogue may make: facts, runs, undos, and what settles them."""
-    found: list[Operation | None] = [fact.read for fact in catalogue.facts]
-    for step in catalogue.steps:
-        found += [step.run, step.settlement.status, step.settlement.tombstone]
-        if step.undo:
-            settlement = step.undo.settlement
-            found += [step.undo.run, settlement.status, settlement.tombstone]
-    return [operation for operation in found if operation is not None]
-
-
-def credentials_of(catalogue: Catalogue) -> set[str]:
-    """Names of the credentials that its operations refer to."""
-    return {o.authority.credential for o in operations_of(catalogue) if o.authority.credential}

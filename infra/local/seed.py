@@ -10,6 +10,9 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
+from functions.catalogues.fulfilment.catalogue import CATALOGUE
+from functions.sandbox.client import ShopAdmin
+from infra.declared import operations_of
 from infra.local.place import REGION, Place, read_json, write_json
 
 APPROVERS = ("approver", "approver2")
@@ -32,6 +35,7 @@ def seed(place: Place) -> dict[str, Any]:
         users.setdefault(name, _password())
         _ensure_user(cognito, outputs["user_pool_id"], name, users[name], groups)
     place.keep_credentials(known)
+    _introduce(place, ShopAdmin(outputs["sandbox_url"], known["sandbox_admin_token"]))
     return outputs
 
 
@@ -80,6 +84,19 @@ def _ensure_user(cognito: Any, pool: str, name: str, password: str, groups: list
     )
     for group in groups:
         cognito.admin_add_user_to_group(UserPoolId=pool, Username=name, GroupName=group)
+
+
+def _introduce(place: Place, shop: ShopAdmin) -> None:
+    """Let the shop accept the credentials in our secrets, each for just the scopes that the catalogue declares."""
+    secretsmanager = client(place, "secretsmanager")
+    scopes: dict[str, set[str]] = {}
+    for authority in (operation.authority for operation in operations_of(CATALOGUE)):
+        if authority.credential:
+            scopes.setdefault(authority.credential, set()).add(authority.scope)
+    for credential, granted in scopes.items():
+        name = f"sagaplane/local/{CATALOGUE.name}/{credential}"
+        value = secretsmanager.get_secret_value(SecretId=name)["SecretString"]
+        shop.put_token(value, *sorted(granted))
 
 
 def _client_secret(cognito: Any, outputs: dict[str, Any], client_id: str) -> str:
