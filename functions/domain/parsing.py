@@ -98,8 +98,6 @@ def _settled(raw: Any, path: Path, problems: list[Problem]) -> Any:
             return [_settled(item, (*path, i), problems) for i, item in enumerate(raw)]
         case str() if _SURROGATE.search(raw):
             problems.append(_broken_text(path))
-        case bool():
-            pass
         case int() if abs(raw) > MOST_INTEGER:
             message = "The integer is beyond 2^53 - 1, and would change silently on its way."
             hint = "Use a string, if the field takes one; otherwise send a smaller number."

@@ -316,3 +316,27 @@ def test_records_are_plain_json_without_floats_and_come_back_as_they_were() -> N
         stored = json.loads(json.dumps(dumped), parse_float=no_float)
         assert type(record).model_validate(stored, strict=False) == record
         assert type(record).model_validate_json(json.dumps(stored)) == record
+
+
+@pytest.mark.parametrize(
+    "subject", [Subject("", "r", "d"), Subject("acme", "", "d"), Subject("acme", "r", "")]
+)
+def test_an_attempt_that_lacks_its_tenant_request_or_document_is_a_hard_error_before_any_write(
+    subject: Subject,
+) -> None:
+    with pytest.raises(ValueError, match="at least 1 character"):
+        record_admission(None, None, subject, plan_digest="d1", saga_id="saga-1", at=NOW)
+
+
+def test_two_tenants_with_the_same_request_id_have_records_of_their_own() -> None:
+    one = record_admission(None, None, R1, plan_digest="d", saga_id="saga-1", at=NOW)
+    other = record_admission(
+        None,
+        None,
+        Subject("umbrella", "request-1", "mail-88"),
+        plan_digest="d",
+        saga_id="saga-2",
+        at=NOW,
+    )
+    assert (one.request.tenant, one.request.saga_id) == ("acme", "saga-1")
+    assert (other.request.tenant, other.request.saga_id) == ("umbrella", "saga-2")
