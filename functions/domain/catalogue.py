@@ -191,6 +191,8 @@ class Catalogue:
     operators: str
     """The group that owns this catalogue's cases."""
     attempts_per_request: int = 3
+    longest_wait: timedelta = timedelta(hours=24)
+    """The longest that an approval may be waited for, whatever the policy says."""
     settings: tuple[str, ...] = ()
     """Names of deploy-time values that adapters read from the environment, e.g. a base URL."""
     version: str = field(init=False, compare=False)

@@ -174,7 +174,8 @@ def _asked(start: Start, head: Head, verdict: NeedsApproval, now: int) -> errors
 def _question(start: Start, head: Head, verdict: NeedsApproval, now: int) -> Approval:
     record = start.record
     round_ = record.rounds + 1
-    expires_at = now + millis(verdict.within)
+    within = min(verdict.within, start.world.catalogue.longest_wait)
+    expires_at = now + millis(within)
     people = (head.provenance.actor, head.provenance.owner)
     return Approval(
         id=approval_id(record.saga_id, record.index, round_),

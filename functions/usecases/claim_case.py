@@ -11,12 +11,18 @@ TRIES = 20
 
 
 def claim_case(
-    store: Store, clock: Clock, case_id: str, *, tenant: str, person: str, groups: frozenset[str]
+    store: Store,
+    clock: Clock,
+    case_id: str,
+    *,
+    tenants: frozenset[str],
+    person: str,
+    groups: frozenset[str],
 ) -> Claimed | HeldBy | AlreadySettled | None:
-    """Claim a case or renew one's claim; None if these groups of this tenant own no case by that id."""
+    """Claim a case or renew one's claim; None if these groups of these tenants own no case by that id."""
     case = read_case(store, case_id)
     for _ in range(TRIES):
-        if case is None or case.tenant != tenant or case.group not in groups:
+        if case is None or case.tenant not in tenants or case.group not in groups:
             return None
         decision = cases.claim(case, person=person, now=clock.now())
         if not isinstance(decision, Claimed):

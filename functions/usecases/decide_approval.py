@@ -19,16 +19,16 @@ def decide_approval(
     callbacks: Callbacks,
     approval_id: str,
     *,
-    tenant: str,
+    tenants: frozenset[str],
     person: str,
     groups: frozenset[str],
     decision: Literal["approve", "reject"],
     reason: str | None,
 ) -> Decision | None:
-    """Decide on an approval; None if this tenant has none by that id. The decision counts once it is written."""
+    """Decide on an approval; None if these tenants have none by that id. The decision counts once it is written."""
     approval = read_approval(store, approval_id)
     for _ in range(TRIES):
-        if approval is None or approval.tenant != tenant:
+        if approval is None or approval.tenant not in tenants:
             return None
         now = clock.now()
         said = approvals.decide(

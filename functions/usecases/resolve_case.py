@@ -46,14 +46,14 @@ def resolve_case(
     clock: Clock,
     case_id: str,
     *,
-    tenant: str,
+    tenants: frozenset[str],
     person: str,
     groups: frozenset[str],
     resolution: Resolution,
     evidence: str | None,
     settles_after: int,
 ) -> Answer | None:
-    """Settle a case that this person holds; None if these groups of this tenant own no case by that id.
+    """Settle a case that this person holds; None if these groups of these tenants own no case by that id.
 
     `retry` gives the step one more attempt under its own key. `done` records that a person has done it by hand, with
     `evidence` in words. `settles_after` is the step's, in milliseconds: before a late effect has become impossible
@@ -61,7 +61,7 @@ def resolve_case(
     """
     for _ in range(TRIES):
         case = read_case(store, case_id)
-        if case is None or case.tenant != tenant or case.group not in groups:
+        if case is None or case.tenant not in tenants or case.group not in groups:
             return None
         now = clock.now()
         settled = cases.settle(case, person=person, resolution=resolution, text=evidence, now=now)

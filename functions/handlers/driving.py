@@ -1,0 +1,73 @@
+"""What starter, sweeper and rescue share: how this deployment compiles, starts and escalates."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, cast
+
+from functions.domain.ledger.records import Saga
+from functions.domain.shape import Shape
+from functions.handlers.wiring import (
+    all_catalogues,
+    clock,
+    machines,
+    notices,
+    parameter,
+    store,
+)
+from functions.usecases.escalate_request import escalate_request
+from functions.usecases.start_saga import attend_to, drive
+from statemachines.bindings import Side, bindings_for
+from statemachines.compiler import compile_machine
+from statemachines.verify import verified
+
+CONTROL_TIMEOUT = 30
+BACKSTOP = timedelta(minutes=10)
+"""On top of the longest wait: expiry is decided by the ledger, the machine's own timeout only backs it up."""
+
+
+def compiled(shape: Shape) -> tuple[str, Mapping[str, Any]]:
+    """The verified machine of a shape, bound to the versions that are published now."""
+    catalogue = all_catalogues()[shape.catalogue]
+    versions = parameter(os.environ["FUNCTIONS_PARAMETER"])
+    steps = versions["steps"][catalogue.name]
+
+    def arn(step: str, side: Side) -> str:
+        return cast("str", steps[step][side])
+
+    bindings = bindings_for(
+        catalogue,
+        arn,
+        begin=versions["begin"],
+        finish=versions["finish"],
+        gate=versions["gate"],
+        open_case=versions["open_case"],
+        control_timeout=CONTROL_TIMEOUT,
+        gate_timeout=int((catalogue.longest_wait + BACKSTOP).total_seconds()),
+        role=os.environ["MACHINE_ROLE_ARN"],
+    )
+    machine = verified(compile_machine(shape, bindings), shape)
+    return machine.name, machine.definition
+
+
+def attend_to_saga(saga_id: str) -> str:
+    """Start, resume or look after one saga."""
+    return attend_to(store(), clock, machines(), notices(), compiled, saga_id)
+
+
+def attend_to_request(tenant: str, request_id: str) -> str:
+    """Open the case of one escalated request."""
+    return escalate_request(store(), clock, notices(), _operators, tenant, request_id)
+
+
+def drive_on(saga: Saga) -> str:
+    """Start the next driver of one saga."""
+    return drive(store(), clock, machines(), notices(), compiled, saga)
+
+
+def _operators(catalogue: str | None) -> str:
+    known = all_catalogues()
+    owner = known.get(catalogue or "") or next(iter(known.values()))
+    return owner.operators
