@@ -193,7 +193,11 @@ class _Request:
 
     def _body(self, model: type[Model]) -> Model:
         try:
-            return model.model_validate_json(self._event.decoded_body or "{}")
+            text = self._event.decoded_body or "{}"
+        except ValueError:
+            raise _Refusal(Answer.refused(422, "invalid", "the body is not UTF-8 text")) from None
+        try:
+            return model.model_validate_json(text)
         except ValidationError as error:
             wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
             raise _Refusal(Answer.refused(422, "invalid", wrong[:1000])) from None
