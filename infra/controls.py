@@ -23,14 +23,13 @@ class Controls(Construct):
         *,
         runtime: Runtime,
         at: roles.Places,
-        environment: Mapping[str, str],
+        tables: Mapping[str, str],
         queues: Mapping[str, str],
     ) -> None:
         super().__init__(scope, id_)
+        known = {**tables, **queues}
 
-        def control(
-            name: str, handler: str, grants: roles.Grants, *queue: str
-        ) -> PublishedFunction:
+        def control(name: str, handler: str, grants: roles.Grants, *told: str) -> PublishedFunction:
             return PublishedFunction(
                 self,
                 name,
@@ -38,20 +37,29 @@ class Controls(Construct):
                 name=name,
                 handler=f"functions.handlers.{handler}.handler",
                 grants=grants,
-                environment={**environment, **{key: queues[key] for key in queue}},
+                environment={variable: known[variable] for variable in ("LEDGER_TABLE", *told)},
                 timeout=CONTROL_TIMEOUT,
             )
 
         self.begin = control(
-            "begin-compensation", "begin_compensation", roles.begin_compensation(at)
+            "begin-compensation",
+            "begin_compensation",
+            roles.begin_compensation(at),
+            "PEOPLE_TABLE",
         )
         self.finish = control(
             "finish-compensation", "finish_compensation", roles.finish_compensation(at)
         )
         self.gate = control(
-            "gate", "request_approval", roles.request_approval(at), "APPROVALS_QUEUE_URL"
+            "gate",
+            "request_approval",
+            roles.request_approval(at),
+            "PEOPLE_TABLE",
+            "APPROVALS_QUEUE_URL",
         )
-        self.open_case = control("open-case", "open_case", roles.open_case(at), "CASES_QUEUE_URL")
+        self.open_case = control(
+            "open-case", "open_case", roles.open_case(at), "PEOPLE_TABLE", "CASES_QUEUE_URL"
+        )
 
     def versions(self) -> dict[str, str]:
         """ARNs of the published versions, by the names that a machine is bound with."""

@@ -16,21 +16,11 @@ from functions.domain.catalogue import Authority, Catalogue, Kind, Operation, Se
 
 Grants = list[iam.PolicyStatement]
 
-# A transaction is authorised by the actions of its items: there is no permission for TransactWriteItems.
+# A transaction is authorised by the actions of its items, there is no permission for TransactWriteItems. Everything is
+# written with conditional updates: no function may put over, scan or delete.
 _READ = ("dynamodb:GetItem", "dynamodb:Query")
-_WRITE = (
-    "dynamodb:GetItem",
-    "dynamodb:Query",
-    "dynamodb:PutItem",
-    "dynamodb:UpdateItem",
-    "dynamodb:ConditionCheckItem",
-)
-_DECIDE = (
-    "dynamodb:GetItem",
-    "dynamodb:Query",
-    "dynamodb:UpdateItem",
-    "dynamodb:ConditionCheckItem",
-)
+_WRITE = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem")
+_PERSON = ("dynamodb:GetItem", "dynamodb:UpdateItem")
 _ANSWER = ("states:SendTaskSuccess", "states:SendTaskFailure")
 
 
@@ -81,9 +71,9 @@ def agent_api(at: Places, catalogues: Iterable[Catalogue]) -> Grants:
 def people_api(at: Places) -> Grants:
     """Decides approvals and cases, and answers the token of a decision. Creates and starts nothing."""
     return [
-        _allow(_DECIDE, at.ledger),
+        _allow(_WRITE, at.ledger),
         _allow(("dynamodb:Query",), f"{at.ledger}/index/listed"),
-        _allow(_WRITE, at.people),
+        _allow(_PERSON, at.people),
         _allow(("dynamodb:Query",), f"{at.people}/index/open"),
         _answer_tokens(at),
     ]
@@ -94,7 +84,7 @@ def run_step(at: Places, catalogue: Catalogue, step: Step) -> Grants:
     operations = [step.run, *_settling(step.settlement)]
     grants = [_allow(_WRITE, at.ledger)]
     if step.kind is not Kind.COMPENSABLE:
-        grants.append(_allow(_WRITE, at.people))
+        grants.append(_allow(_PERSON, at.people))
         operations += _facts(catalogue)
     return grants + _authorities(at, catalogue, operations)
 
@@ -113,28 +103,29 @@ def undo_step(at: Places, catalogue: Catalogue, step: Step) -> Grants:
 
 def begin_compensation(at: Places) -> Grants:
     """Turns the saga's direction and closes an open approval."""
-    return [_allow(_DECIDE, at.ledger), _allow(_DECIDE, at.people)]
+    return [_allow(_WRITE, at.ledger), _allow(_PERSON, at.people)]
 
 
 def finish_compensation(at: Places) -> Grants:
     """Ends a saga whose undo is settled."""
-    return [_allow(_DECIDE, at.ledger)]
+    return [_allow(_WRITE, at.ledger)]
 
 
 def request_approval(at: Places) -> Grants:
-    """The gate: keeps the token, tells the approvers."""
+    """The gate: keeps the token, tells the approvers; answers the token itself where they have decided already."""
     return [
         _allow(_READ, at.ledger),
-        _allow(_DECIDE, at.people),
+        _allow(_PERSON, at.people),
         _allow(("sqs:SendMessage",), at.approvals),
+        _answer_tokens(at),
     ]
 
 
 def open_case(at: Places) -> Grants:
     """Hands an obligation to people."""
     return [
-        _allow(_DECIDE, at.ledger),
-        _allow(_WRITE, at.people),
+        _allow(_WRITE, at.ledger),
+        _allow(_PERSON, at.people),
         _allow(("sqs:SendMessage",), at.cases),
     ]
 
@@ -142,8 +133,8 @@ def open_case(at: Places) -> Grants:
 def starter(at: Places) -> Grants:
     """Creates a shape's machine and starts an execution; opens the case of an escalated request."""
     return [
-        _allow(_DECIDE, at.ledger),
-        _allow(_WRITE, at.people),
+        _allow(_WRITE, at.ledger),
+        _allow(_PERSON, at.people),
         _allow(("sqs:SendMessage",), at.cases),
         *_start_executions(at),
     ]
@@ -154,11 +145,10 @@ def recovery(at: Places) -> Grants:
     return [
         _allow(_WRITE, at.ledger),
         _allow(("dynamodb:Query",), f"{at.ledger}/index/due"),
-        _allow(_WRITE, at.people),
+        _allow(_PERSON, at.people),
         _allow(("dynamodb:Query",), f"{at.people}/index/due"),
         _allow(("sqs:SendMessage",), at.approvals, at.cases),
         *_start_executions(at),
-        _allow(("states:DescribeExecution",), *at.execution_arns()),
         _answer_tokens(at),
     ]
 
@@ -188,10 +178,10 @@ def _start_executions(at: Places) -> Grants:
                 "states:CreateStateMachine",
                 "states:DescribeStateMachine",
                 "states:StartExecution",
-                "states:TagResource",
             ),
             *at.machine_arns(),
         ),
+        _allow(("states:DescribeExecution",), *at.execution_arns()),
         iam.PolicyStatement(
             actions=["iam:PassRole"],
             resources=[at.machine_role],

@@ -76,7 +76,7 @@ class SagaplaneStack(Stack):
             "Controls",
             runtime=self._runtime,
             at=self._at,
-            environment={**self._table_names(), **self._catalogue_references()},
+            tables=self._table_names(),
             queues=self._queue_urls(),
         )
         self.machine_role.may_invoke(self.steps, self.controls)

@@ -22,7 +22,7 @@ _BATCH = 10
 
 
 class Starter(Construct):
-    """Woken by the head of a new saga, and by a request that has become escalated."""
+    """Woken by every record that asks for a driver or a case, and by no other."""
 
     def __init__(
         self,
@@ -46,7 +46,8 @@ class Starter(Construct):
             environment=environment,
             timeout=Duration.seconds(60),
         )
-        self.starter.version.add_event_source(
+        # An alias, so that the stream's mapping stays what it is while the version behind it moves.
+        self.starter.version.add_alias("live").add_event_source(
             sources.DynamoEventSource(
                 ledger,
                 starting_position=lambda_.StartingPosition.TRIM_HORIZON,
@@ -55,7 +56,7 @@ class Starter(Construct):
                 report_batch_item_failures=True,
                 retry_attempts=_TRIES_AGAIN,
                 on_failure=sources.SqsDlq(unstarted),
-                filters=[_new_saga(), _escalated_request()],
+                filters=[_asks_for_something()],
             )
         )
         acknowledge(
@@ -65,13 +66,7 @@ class Starter(Construct):
         )
 
 
-def _new_saga() -> Mapping[str, Any]:
-    return lambda_.FilterCriteria.filter(
-        {"eventName": ["INSERT"], "dynamodb": {"NewImage": {"sk": {"S": ["saga"]}}}}
-    )
-
-
-def _escalated_request() -> Mapping[str, Any]:
-    return lambda_.FilterCriteria.filter(
-        {"dynamodb": {"NewImage": {"sk": {"S": ["request"]}, "state": {"S": ["escalated"]}}}}
-    )
+def _asks_for_something() -> Mapping[str, Any]:
+    """Whoever writes `wanted` on a saga's head or a request wants it started, resumed or handed to a person."""
+    wanted = {"wanted": {"S": lambda_.FilterRule.exists()}}
+    return lambda_.FilterCriteria.filter({"dynamodb": {"NewImage": wanted}})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
 from aws_cdk import Duration
 from constructs import Construct
 
-from functions.domain.catalogue import Step
+from functions.domain.catalogue import Kind, Step
 from infra import roles
 from infra.catalogues import DeployedCatalogue
 from infra.function import PublishedFunction, Runtime
@@ -26,7 +26,7 @@ class Steps(Construct):
         runtime: Runtime,
         at: roles.Places,
         catalogues: Iterable[DeployedCatalogue],
-        tables: dict[str, str],
+        tables: Mapping[str, str],
     ) -> None:
         super().__init__(scope, id_)
         self._runtime = runtime
@@ -63,7 +63,7 @@ class Steps(Construct):
             name=f"{deployed.name}-{step.name}-run",
             handler="functions.handlers.run_step.handler",
             grants=roles.run_step(self._at, deployed.catalogue, step),
-            environment=self._environment(deployed, step),
+            environment={**self._environment(deployed, step), **self._approvals(step)},
             timeout=_whole_seconds(step.function_timeout),
         )
 
@@ -82,9 +82,15 @@ class Steps(Construct):
             timeout=_whole_seconds(timeout),
         )
 
+    def _approvals(self, step: Step) -> dict[str, str]:
+        """Only what may be a plan's boundary uses an approval."""
+        if step.kind is Kind.COMPENSABLE:
+            return {}
+        return {"PEOPLE_TABLE": self._tables["PEOPLE_TABLE"]}
+
     def _environment(self, deployed: DeployedCatalogue, step: Step) -> dict[str, str]:
         return {
-            **self._tables,
+            "LEDGER_TABLE": self._tables["LEDGER_TABLE"],
             "SAGAPLANE_STEP": f"{deployed.name}/{step.name}",
             "CATALOGUES": deployed.reference,
             "SECRET_PREFIX": self._at.secret_prefix,
