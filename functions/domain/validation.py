@@ -19,8 +19,7 @@ from functions.domain.plan import Plan
 from functions.domain.plan_rules import Placed, bindings, kind_order, names, placed
 from functions.domain.problems import Code, Problem, listed, problem, quoted
 from functions.domain.schema_problems import Spot, fit
-from functions.domain.shape import Shape, ShapeStep
-from functions.domain.undo_order import undo_waits_for
+from functions.domain.shape import Shape, shape_of
 
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
@@ -220,17 +219,9 @@ def _validated(static: Static) -> Validated:
                 requires=requires,
             )
         )
-    return Validated(static.plan, static.catalogue, tuple(steps), _shape(static.catalogue, steps))
-
-
-def _shape(catalogue: Catalogue, steps: list[ValidatedStep]) -> Shape:
-    ordered = [each.step for each in steps]
-    waits = undo_waits_for(ordered)
-    return Shape(
-        catalogue=catalogue.name,
-        catalogue_version=catalogue.version,
-        steps=tuple(
-            ShapeStep(step.name, step.kind, waiting)
-            for step, waiting in zip(ordered, waits, strict=True)
-        ),
+    return Validated(
+        static.plan,
+        static.catalogue,
+        tuple(steps),
+        shape_of(static.catalogue, [each.step for each in steps]),
     )

@@ -10,6 +10,12 @@ from functions.ports import Callbacks, Clock, Stale, Store
 from functions.usecases.records import approval_key, changed, current, parsed, read_approval
 
 TRIES = 20
+_DENIALS = {
+    ApprovalState.REJECTED: "ApprovalRejected",
+    ApprovalState.EXPIRED: "ApprovalExpired",
+    ApprovalState.CLOSED: "SagaCancelled",
+}
+"""Error names that the gate does not ask again after (statemachines/errors.py)."""
 Decision = approvals.AlreadySaid | approvals.NotOpen | approvals.MayNot | Decided
 
 
@@ -52,7 +58,7 @@ def answer(store: Store, callbacks: Callbacks, approval: Approval) -> Approval:
     if approval.state in {ApprovalState.APPROVED, ApprovalState.CONSUMED}:
         callbacks.succeed(approval.token)
     else:
-        callbacks.fail(approval.token, "Denied", approval.state.value)
+        callbacks.fail(approval.token, _DENIALS[approval.state], approval.state.value)
     done = approval.model_copy(update={"answered": True, "due_at": None, "due_shard": None})
     try:
         store.write([changed(approval, done)])

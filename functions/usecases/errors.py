@@ -1,6 +1,6 @@
 """What a machine's Task is told when its step did not end well.
 
-The class names are the error names that Retry and Catch match on (statemachines/states.py). They only steer: every
+The class names are the error names that Retry and Catch match on (statemachines/errors.py). They only steer: every
 decision is read from the ledger.
 """
 

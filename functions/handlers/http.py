@@ -1,0 +1,93 @@
+"""What both APIs share: problems as RFC 9457, and a resolver that never answers with a traceback."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.event_handler.exceptions import NotFoundError
+from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+
+from functions.domain.problems import PROBLEM_JSON, Code, Problem, ProblemDetails, problem
+from functions.handlers.wiring import logger
+
+_PLACES = {"path": Code.INVALID_PARAMETER, "query": Code.INVALID_PARAMETER}
+
+
+class Refusal(Exception):
+    """An answer that is a problem; raised where a handler can not go on."""
+
+    def __init__(self, *problems: Problem, **members: Any) -> None:
+        super().__init__(problems[0].code)
+        self.problems = problems
+        self.members = members
+
+
+def api(title: str) -> APIGatewayHttpResolver:
+    """A resolver whose every failure is a problem."""
+    app = APIGatewayHttpResolver(enable_validation=True)
+    app.configure_openapi(title=title, version="1")
+    app.exception_handler(Refusal)(_refused)
+    app.exception_handler(RequestValidationError)(_invalid)
+    app.exception_handler(Exception)(_failed)
+    app.not_found(_not_found)
+    return app
+
+
+def shown(model: BaseModel, status: int = 200) -> Response[str]:
+    """A view as JSON."""
+    return Response(
+        status_code=status, content_type="application/json", body=model.model_dump_json()
+    )
+
+
+def refused(problems: Sequence[Problem], **members: Any) -> Response[str]:
+    """Problems as `application/problem+json`."""
+    details = ProblemDetails.of(problems, **members)
+    return Response(
+        status_code=details.status,
+        content_type=PROBLEM_JSON,
+        body=json.dumps(details.body(), ensure_ascii=False),
+    )
+
+
+def not_found(what: str) -> Refusal:
+    """404: there is no such thing, or it is another tenant's."""
+    hint = "Check the id; you see only what is yours."
+    return Refusal(problem(Code.NOT_FOUND, f"There is no such {what}.", hint))
+
+
+def _refused(refusal: Refusal) -> Response[str]:
+    return refused(refusal.problems, **refusal.members)
+
+
+def _invalid(error: RequestValidationError) -> Response[str]:
+    return refused([_problem(each) for each in error.errors()])
+
+
+def _problem(error: Mapping[str, Any]) -> Problem:
+    place, *path = error.get("loc", ("body",))
+    code = _PLACES.get(str(place), Code.BAD_VALUE)
+    if error.get("type") == "missing":
+        code = Code.MISSING_FIELD
+    elif error.get("type") == "extra_forbidden":
+        code = Code.UNKNOWN_FIELD
+    elif error.get("type") == "json_invalid":
+        code = Code.INVALID_JSON
+    hint = f"See the OpenAPI description of this {place}."
+    return problem(code, str(error.get("msg", "not usable")), hint, at=path)
+
+
+def _not_found(_error: NotFoundError) -> Response[str]:
+    hint = "See the OpenAPI description for the routes that exist."
+    return refused([problem(Code.NOT_FOUND, "There is no such route.", hint)])
+
+
+def _failed(error: Exception) -> Response[str]:
+    # The type alone: a message could hold what somebody sent.
+    logger.exception("unplanned", error=type(error).__name__)
+    hint = "Ask again with the same request id; nothing is done twice."
+    return refused([problem(Code.INTERNAL_ERROR, "The service failed.", hint)])

@@ -1,0 +1,267 @@
+"""What people may call: see what runs, decide approvals, settle cases, stop a saga. Agents get 403 for all of it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from functions.domain import approvals, cases
+from functions.domain.cases import Case, Resolution
+from functions.domain.ledger.records import Saga
+from functions.domain.ledger.status import Status
+from functions.domain.problems import Code, problem
+from functions.handlers import identity
+from functions.handlers.answers import claim_refused, decision_refused, resolution_refused
+from functions.handlers.http import Refusal, api, not_found, shown
+from functions.handlers.wiring import all_catalogues, callbacks, clock, logger, store
+from functions.usecases.cancel_saga import Cancelled, cancel_saga
+from functions.usecases.claim_case import claim_case
+from functions.usecases.decide_approval import decide_approval
+from functions.usecases.list_records import open_approvals, open_cases, sagas
+from functions.usecases.records import read_approval, read_case, read_saga
+from functions.usecases.resolve_case import Settled, resolve_case
+from functions.usecases.views.people import (
+    ApprovalSummary,
+    ApprovalView,
+    CaseSummary,
+    CaseView,
+    approval_summary,
+    approval_view,
+    case_summary,
+    case_view,
+)
+from functions.usecases.views.saga import PeopleSaga, SagaSummary, View, people_saga, saga_summary
+from functions.usecases.world import millis
+
+app = api("sagaplane: for people")
+Id = Annotated[str, Path(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")]
+Reason = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+Limit = Annotated[int, Query(ge=1, le=100)]
+Cursor = Annotated[str | None, Query(max_length=2000)]
+
+
+class DecisionRequest(BaseModel):
+    """A decision on an approval. Rejecting needs a reason."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    decision: Literal["approve", "reject"]
+    reason: Reason | None = None
+
+
+class ResolutionRequest(BaseModel):
+    """What was done about a case, with the evidence in words."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    resolution: Resolution
+    evidence: Reason | None = None
+
+
+class ApprovalList(View):
+    """Open approvals, newest first."""
+
+    approvals: list[ApprovalSummary]
+    next: str | None
+
+
+class CaseList(View):
+    """Open cases, newest first."""
+
+    cases: list[CaseSummary]
+    next: str | None
+
+
+class SagaList(View):
+    """Sagas, newest first."""
+
+    sagas: list[SagaSummary]
+    next: str | None
+
+
+def _person() -> identity.Person:
+    return identity.person(app.current_event.raw_event)
+
+
+@app.get("/approvals")
+def get_approvals(limit: Limit = 50, cursor: Cursor = None) -> Response[ApprovalList]:
+    """The approvals that wait for one of this person's groups."""
+    who = _person()
+    found, more = open_approvals(store(), who.tenants, limit=limit, start=cursor)
+    mine = [approval_summary(a) for a in found if a.group in who.groups]
+    return shown(ApprovalList(approvals=mine, next=more))  # type: ignore[return-value]
+
+
+@app.get("/approvals/<approval_id>")
+def get_approval(approval_id: Id) -> Response[ApprovalView]:
+    """One approval: the validated facts, what follows on yes and on no, and the agent's own words. Decides nothing."""
+    who = _person()
+    approval = read_approval(store(), approval_id)
+    if approval is None or approval.tenant not in who.tenants:
+        raise not_found("approval")
+    return shown(approval_view(approval, _saga(approval.saga_id)))  # type: ignore[return-value]
+
+
+@app.post("/approvals/<approval_id>/decision")
+def post_decision(
+    approval_id: Id, decision: Annotated[DecisionRequest, Body()]
+) -> Response[ApprovalView]:
+    """Approve or reject. The same person saying the same again is answered the same."""
+    who = _person()
+    if decision.decision == "reject" and decision.reason is None:
+        hint = "Say why in `reason`: the agent and the operators read it."
+        raise Refusal(
+            problem(Code.MISSING_FIELD, "A rejection needs a reason.", hint, at=("reason",))
+        )
+    said = decide_approval(
+        store(),
+        clock,
+        callbacks(),
+        approval_id,
+        tenants=who.tenants,
+        person=who.name,
+        groups=who.groups,
+        decision=decision.decision,
+        reason=decision.reason,
+    )
+    if isinstance(said, approvals.Decided | approvals.AlreadySaid):
+        logger.info("decided", approval=approval_id, decision=decision.decision)
+        view = approval_view(said.approval, _saga(said.approval.saga_id))
+        return shown(view)  # type: ignore[return-value]
+    raise decision_refused(said, who.name, clock.now())
+
+
+@app.get("/cases")
+def get_cases(limit: Limit = 50, cursor: Cursor = None) -> Response[CaseList]:
+    """The open cases that one of this person's groups owns."""
+    who = _person()
+    found, more = open_cases(store(), who.tenants, limit=limit, start=cursor)
+    mine = [case_summary(c) for c in found if c.group in who.groups]
+    return shown(CaseList(cases=mine, next=more))  # type: ignore[return-value]
+
+
+@app.get("/cases/<case_id>")
+def get_case(case_id: Id) -> Response[CaseView]:
+    """One case with all of its evidence."""
+    who = _person()
+    case = read_case(store(), case_id)
+    if case is None or case.tenant not in who.tenants or case.group not in who.groups:
+        raise not_found("case")
+    return shown(_case_view(case))  # type: ignore[return-value]
+
+
+@app.post("/cases/<case_id>/claim")
+def post_claim(case_id: Id) -> Response[CaseView]:
+    """Take a case for fifteen minutes, or renew one's own claim."""
+    who = _person()
+    claimed = claim_case(
+        store(), clock, case_id, tenants=who.tenants, person=who.name, groups=who.groups
+    )
+    if isinstance(claimed, cases.Claimed):
+        return shown(_case_view(claimed.case))  # type: ignore[return-value]
+    raise claim_refused(claimed)
+
+
+@app.post("/cases/<case_id>/resolution")
+def post_resolution(
+    case_id: Id, resolution: Annotated[ResolutionRequest, Body()]
+) -> Response[CaseView]:
+    """Settle a case that one holds; its saga is then driven on."""
+    who = _person()
+    if resolution.resolution is not Resolution.RETRY and resolution.evidence is None:
+        hint = "Say in `evidence` what was done or found."
+        raise Refusal(
+            problem(Code.MISSING_FIELD, "This resolution needs evidence.", hint, at=("evidence",))
+        )
+    settled = resolve_case(
+        store(),
+        clock,
+        case_id,
+        tenants=who.tenants,
+        person=who.name,
+        groups=who.groups,
+        resolution=resolution.resolution,
+        evidence=resolution.evidence,
+        settles_after=_settles_after(case_id),
+    )
+    if isinstance(settled, Settled):
+        logger.info("settled", case=case_id, resolution=resolution.resolution.value)
+        return shown(_case_view(settled.case))  # type: ignore[return-value]
+    raise resolution_refused(settled)
+
+
+@app.get("/sagas")
+def get_sagas(
+    status: Annotated[Status | None, Query()] = None,
+    request_id: Annotated[str | None, Query(max_length=100)] = None,
+    source_document_id: Annotated[str | None, Query(max_length=200)] = None,
+    since: Annotated[int | None, Query(ge=0)] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response[SagaList]:
+    """Sagas by status, request, source document, or time (`since`, in milliseconds since the epoch)."""
+    who = _person()
+    found, more = sagas(
+        store(),
+        who.tenants,
+        status=status,
+        request_id=request_id,
+        source_document_id=source_document_id,
+        since=since,
+        limit=limit,
+        start=cursor,
+    )
+    listed = SagaList(sagas=[saga_summary(s) for s in found], next=more)
+    return shown(listed)  # type: ignore[return-value]
+
+
+@app.post("/sagas/<saga_id>/cancel")
+def post_cancel(saga_id: Id) -> Response[PeopleSaga]:
+    """Turn a saga back before its boundary; after that, 409 with the reason."""
+    who = _person()
+    saga = read_saga(store(), saga_id)
+    if saga is None or saga.head.tenant not in who.tenants:
+        raise not_found("saga")
+    if saga.head.operators not in who.groups:
+        raise identity.forbidden("Only operators of this catalogue may cancel.")
+    answer = cancel_saga(store(), clock, callbacks(), saga_id, person=who.name)
+    if isinstance(answer, Cancelled):
+        return shown(people_saga(_saga(saga_id)))  # type: ignore[return-value]
+    hint = "What is past the point of no return is finished, not undone."
+    raise Refusal(problem(Code.CANNOT_CANCEL, answer.why, hint), saga_id=saga_id)
+
+
+def _saga(saga_id: str) -> Saga:
+    saga = read_saga(store(), saga_id)
+    if saga is None:
+        raise not_found("saga")
+    return saga
+
+
+def _case_view(case: Case) -> CaseView:
+    saga = read_saga(store(), case.saga_id) if case.saga_id is not None else None
+    return case_view(case, saga)
+
+
+def _settles_after(case_id: str) -> int:
+    """How long a late effect of the case's step is possible, in milliseconds."""
+    case = read_case(store(), case_id)
+    if case is None or case.saga_id is None or case.index is None:
+        return 0
+    catalogue = all_catalogues().get(case.catalogue or "")
+    saga = read_saga(store(), case.saga_id)
+    step = catalogue.step(saga.steps[case.index].name) if catalogue and saga else None
+    if step is None:
+        return millis(timedelta(hours=1))
+    settlement = step.undo.settlement if step.undo is not None else step.settlement
+    return max(millis(step.settlement.settles_after), millis(settlement.settles_after))
+
+
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Entry of the people's function."""
+    return app.resolve(event, context)
