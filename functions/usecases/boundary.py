@@ -194,7 +194,7 @@ def _question(start: Start, head: Head, verdict: NeedsApproval, now: int) -> App
         excluded=tuple(p for p in people if p is not None),
         created_at=now,
         expires_at=expires_at,
-        open=head.tenant,
+        open=f"approval#{head.tenant}",
         due_shard=heads.due_shard(record.saga_id),
         due_at=expires_at,
     )

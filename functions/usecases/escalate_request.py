@@ -68,7 +68,7 @@ def _case(request: RequestRecord, group: str, now: int) -> Case:
         },
         allowed=(Resolution.CLOSE,),
         created_at=now,
-        open=request.tenant,
+        open=f"case#{request.tenant}",
         due_shard=due_shard(request.request_id),
         due_at=now + ANNOUNCE_AGAIN,
     )

@@ -17,16 +17,16 @@ def open_approvals(
     store: Store, tenants: frozenset[str], *, limit: int, start: str | None
 ) -> tuple[list[Approval], str | None]:
     """Open approvals of these tenants, newest first."""
-    items, more = _pages(store, Table.PEOPLE, "open", tenants, limit, start)
-    return [parsed(Approval, i) for i in items if "binds" in i], more
+    items, more = _pages(store, Table.PEOPLE, "open", tenants, limit, start, kind="approval#")
+    return [parsed(Approval, i) for i in items], more
 
 
 def open_cases(
     store: Store, tenants: frozenset[str], *, limit: int, start: str | None
 ) -> tuple[list[Case], str | None]:
     """Open cases of these tenants, newest first."""
-    items, more = _pages(store, Table.PEOPLE, "open", tenants, limit, start)
-    return [parsed(Case, i) for i in items if "cause" in i], more
+    items, more = _pages(store, Table.PEOPLE, "open", tenants, limit, start, kind="case#")
+    return [parsed(Case, i) for i in items], more
 
 
 def sagas(
@@ -77,6 +77,7 @@ def _pages(
     tenants: frozenset[str],
     limit: int,
     start: str | None,
+    kind: str = "",
 ) -> Page:
     """One page over the tenants in order; the cursor is `<tenant>|<where in it>`."""
     ordered = sorted(tenants)
@@ -85,7 +86,9 @@ def _pages(
         ordered = ordered[ordered.index(tenant) :]
     for position, name in enumerate(ordered):
         begin = inner if name == tenant and inner else None
-        items, more = store.index(table, index, name, newest_first=True, limit=limit, start=begin)
+        items, more = store.index(
+            table, index, kind + name, newest_first=True, limit=limit, start=begin
+        )
         if more is not None:
             return items, f"{name}|{more}"
         if items:

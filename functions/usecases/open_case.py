@@ -74,7 +74,7 @@ def open_saga_case(store: Store, clock: Clock, notices: Notices, saga: Saga) -> 
         evidence=saga_evidence(saga),
         allowed=(Resolution.RETRY,),
         created_at=now,
-        open=head.tenant,
+        open=f"case#{head.tenant}",
         due_shard=heads.due_shard(head.saga_id),
         due_at=now + ANNOUNCE_AGAIN,
     )
@@ -141,7 +141,7 @@ def _case(saga: Saga, step: StepRecord, side: Side, why: CaseCause, now: int) ->
         evidence=evidence(saga, step),
         allowed=allowed(step, why),
         created_at=now,
-        open=head.tenant,
+        open=f"case#{head.tenant}",
         due_shard=heads.due_shard(head.saga_id),
         due_at=now + ANNOUNCE_AGAIN,
     )
