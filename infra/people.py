@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import cast
 
 from aws_cdk import Aws, Duration, Fn, RemovalPolicy
 from aws_cdk import aws_cognito as cognito
@@ -80,20 +81,20 @@ class People(Construct):
     def _agent(
         self, agent: AgentSetting, scopes: list[cognito.OAuthScope]
     ) -> cognito.UserPoolClient:
-        return self.pool.add_client(
+        client = self.pool.add_client(
             f"Agent-{agent.name}",
             user_pool_client_name=f"agent-{agent.name}",
             generate_secret=True,
             o_auth=cognito.OAuthSettings(
                 flows=cognito.OAuthFlows(client_credentials=True), scopes=scopes
             ),
-            auth_flows=cognito.AuthFlow(),
             access_token_validity=Duration.hours(1),
         )
+        return _only_flows(client)
 
     def _people(self, settings: Settings) -> cognito.UserPoolClient:
         callbacks = [CLI_CALLBACK, *([settings.console_url] if settings.console_url else [])]
-        return self.pool.add_client(
+        client = self.pool.add_client(
             "People",
             user_pool_client_name="people",
             generate_secret=False,
@@ -103,12 +104,19 @@ class People(Construct):
                 callback_urls=callbacks,
                 logout_urls=callbacks,
             ),
-            # A script may sign in as a seeded user on the local stage; anywhere else a person sits before a browser.
-            auth_flows=cognito.AuthFlow(user_password=settings.local),
             access_token_validity=Duration.hours(1),
             refresh_token_validity=Duration.hours(12),
             prevent_user_existence_errors=True,
         )
+        # A script may sign in as a seeded user on the local stage; anywhere else a person sits before a browser.
+        return _only_flows(client, *(["ALLOW_USER_PASSWORD_AUTH"] if settings.local else []))
+
+
+def _only_flows(client: cognito.UserPoolClient, *flows: str) -> cognito.UserPoolClient:
+    """Sign-in by API, beside OAuth: said for every client, since a client that says nothing gets Cognito's defaults."""
+    made = cast("cognito.CfnUserPoolClient", client.node.default_child)
+    made.explicit_auth_flows = [*flows, "ALLOW_REFRESH_TOKEN_AUTH"]
+    return client
 
 
 def tenant_groups(settings: Settings) -> list[str]:
