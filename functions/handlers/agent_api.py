@@ -12,7 +12,7 @@ from pydantic import Field
 
 from functions.domain import requests
 from functions.handlers import identity
-from functions.handlers.http import api, not_found, refused, shown
+from functions.handlers.http import Refusal, api, not_found, shown
 from functions.handlers.wiring import all_catalogues, clock, logger, store, targets
 from functions.usecases.admission import Actor
 from functions.usecases.records import read_document, read_request, read_saga
@@ -48,7 +48,7 @@ def get_catalogue(name: Name) -> Response[CatalogueView]:
     catalogue = all_catalogues().get(name)
     if catalogue is None:
         raise not_found("catalogue")
-    return shown(catalogue_view(catalogue))  # type: ignore[return-value]
+    return shown(catalogue_view(catalogue))
 
 
 @app.post("/plans")
@@ -66,11 +66,9 @@ def post_plan() -> Response[Admission]:
             request_id=answer.request_id,
             attempts_left=answer.attempts_left,
         )
-        return shown(admission, 201 if answer.fresh else 200)  # type: ignore[return-value]
+        return shown(admission, 201 if answer.fresh else 200)
     logger.info("rejected", codes=sorted({p.code for p in answer.problems}))
-    return refused(  # type: ignore[return-value]
-        answer.problems, attempts_left=answer.attempts_left, saga_id=answer.saga_id
-    )
+    raise Refusal(*answer.problems, attempts_left=answer.attempts_left, saga_id=answer.saga_id)
 
 
 @app.get("/requests/<request_id>")
@@ -87,7 +85,7 @@ def get_request(request_id: Name) -> Response[RequestView]:
     catalogue = all_catalogues().get(request.catalogue or "")
     limit = catalogue.attempts_per_request if catalogue else requests.ATTEMPTS
     left = requests.attempts_left(request, document, limit=limit)
-    return shown(request_view(request, left))  # type: ignore[return-value]
+    return shown(request_view(request, left))
 
 
 @app.get("/sagas/<saga_id>")
@@ -100,10 +98,10 @@ def get_saga(saga_id: Name) -> Response[AgentSaga | PeopleSaga]:
         own = saga is not None and saga.head.provenance.actor == who.name
         if saga is None or not own or saga.head.tenant != who.tenant:
             raise not_found("saga")
-        return shown(agent_saga(saga))  # type: ignore[return-value]
+        return shown(agent_saga(saga))
     if saga is None or saga.head.tenant not in who.tenants:
         raise not_found("saga")
-    return shown(people_saga(saga))  # type: ignore[return-value]
+    return shown(people_saga(saga))
 
 
 def _intake() -> Intake:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from functions.domain.problems import PROBLEM_JSON, Code, Problem, ProblemDetails, problem
 from functions.handlers.wiring import logger
 
+V = TypeVar("V", bound=BaseModel)
 _PLACES = {"path": Code.INVALID_PARAMETER, "query": Code.INVALID_PARAMETER}
 
 
@@ -37,11 +38,9 @@ def api(title: str) -> APIGatewayHttpResolver:
     return app
 
 
-def shown(model: BaseModel, status: int = 200) -> Response[str]:
-    """A view as JSON."""
-    return Response(
-        status_code=status, content_type="application/json", body=model.model_dump_json()
-    )
+def shown(view: V, status: int = 200) -> Response[V]:
+    """A view as JSON; the resolver holds it against the route's declared answer."""
+    return Response(status_code=status, content_type="application/json", body=view)
 
 
 def refused(problems: Sequence[Problem], **members: Any) -> Response[str]:

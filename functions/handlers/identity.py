@@ -52,12 +52,9 @@ def forbidden(why: str) -> Refusal:
 def caller(event: Mapping[str, Any]) -> Agent | Person:
     """The caller behind the verified claims. A token of neither kind is refused."""
     claims = _claims(event)
-    if claims.get("token_use") not in {None, "access"}:
-        raise forbidden("This is not an access token.")
-    groups = _listed(claims.get("cognito:groups"))
-    name = claims.get("username")
-    if isinstance(name, str) and name and claims.get("sub") != claims.get("client_id"):
-        return Person(name, groups)
+    person_ = _person(claims)
+    if person_ is not None:
+        return person_
     registered = _registry().get(str(claims.get("client_id", "")))
     if registered is None:
         raise forbidden("This client is not registered as an agent.")
@@ -75,10 +72,19 @@ def agent(event: Mapping[str, Any]) -> Agent:
 
 def person(event: Mapping[str, Any]) -> Person:
     """The calling person, or 403."""
-    who = caller(event)
-    if not isinstance(who, Person) or not who.tenants:
-        raise forbidden("Only people with a tenant may do this.")
+    who = _person(_claims(event))
+    if who is None:
+        raise forbidden("Only people may do this, and this is an agent's token.")
+    if not who.tenants:
+        raise forbidden("You belong to no tenant: an administrator adds you to a group.")
     return who
+
+
+def _person(claims: Mapping[str, Any]) -> Person | None:
+    name = claims.get("username")
+    if not isinstance(name, str) or not name or claims.get("sub") == claims.get("client_id"):
+        return None
+    return Person(name, _listed(claims.get("cognito:groups")))
 
 
 def _claims(event: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -87,6 +93,8 @@ def _claims(event: Mapping[str, Any]) -> Mapping[str, Any]:
     if not claims:
         hint = "Sign in, or ask for a token with your client's credentials."
         raise Refusal(problem(Code.UNAUTHENTICATED, "There is no verified token.", hint))
+    if claims.get("token_use") not in {None, "access"}:
+        raise forbidden("This is not an access token.")
     return claims
 
 

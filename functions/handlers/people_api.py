@@ -94,7 +94,7 @@ def get_approvals(limit: Limit = 50, cursor: Cursor = None) -> Response[Approval
     who = _person()
     found, more = open_approvals(store(), who.tenants, limit=limit, start=cursor)
     mine = [approval_summary(a) for a in found if a.group in who.groups]
-    return shown(ApprovalList(approvals=mine, next=more))  # type: ignore[return-value]
+    return shown(ApprovalList(approvals=mine, next=more))
 
 
 @app.get("/approvals/<approval_id>")
@@ -104,7 +104,7 @@ def get_approval(approval_id: Id) -> Response[ApprovalView]:
     approval = read_approval(store(), approval_id)
     if approval is None or approval.tenant not in who.tenants:
         raise not_found("approval")
-    return shown(approval_view(approval, _saga(approval.saga_id)))  # type: ignore[return-value]
+    return shown(approval_view(approval, _saga(approval.saga_id)))
 
 
 @app.post("/approvals/<approval_id>/decision")
@@ -132,7 +132,7 @@ def post_decision(
     if isinstance(said, approvals.Decided | approvals.AlreadySaid):
         logger.info("decided", approval=approval_id, decision=decision.decision)
         view = approval_view(said.approval, _saga(said.approval.saga_id))
-        return shown(view)  # type: ignore[return-value]
+        return shown(view)
     raise decision_refused(said, who.name, clock.now())
 
 
@@ -142,7 +142,7 @@ def get_cases(limit: Limit = 50, cursor: Cursor = None) -> Response[CaseList]:
     who = _person()
     found, more = open_cases(store(), who.tenants, limit=limit, start=cursor)
     mine = [case_summary(c) for c in found if c.group in who.groups]
-    return shown(CaseList(cases=mine, next=more))  # type: ignore[return-value]
+    return shown(CaseList(cases=mine, next=more))
 
 
 @app.get("/cases/<case_id>")
@@ -152,7 +152,7 @@ def get_case(case_id: Id) -> Response[CaseView]:
     case = read_case(store(), case_id)
     if case is None or case.tenant not in who.tenants or case.group not in who.groups:
         raise not_found("case")
-    return shown(_case_view(case))  # type: ignore[return-value]
+    return shown(_case_view(case))
 
 
 @app.post("/cases/<case_id>/claim")
@@ -163,7 +163,7 @@ def post_claim(case_id: Id) -> Response[CaseView]:
         store(), clock, case_id, tenants=who.tenants, person=who.name, groups=who.groups
     )
     if isinstance(claimed, cases.Claimed):
-        return shown(_case_view(claimed.case))  # type: ignore[return-value]
+        return shown(_case_view(claimed.case))
     raise claim_refused(claimed)
 
 
@@ -191,7 +191,7 @@ def post_resolution(
     )
     if isinstance(settled, Settled):
         logger.info("settled", case=case_id, resolution=resolution.resolution.value)
-        return shown(_case_view(settled.case))  # type: ignore[return-value]
+        return shown(_case_view(settled.case))
     raise resolution_refused(settled)
 
 
@@ -217,7 +217,7 @@ def get_sagas(
         start=cursor,
     )
     listed = SagaList(sagas=[saga_summary(s) for s in found], next=more)
-    return shown(listed)  # type: ignore[return-value]
+    return shown(listed)
 
 
 @app.post("/sagas/<saga_id>/cancel")
@@ -231,7 +231,7 @@ def post_cancel(saga_id: Id) -> Response[PeopleSaga]:
         raise identity.forbidden("Only operators of this catalogue may cancel.")
     answer = cancel_saga(store(), clock, callbacks(), saga_id, person=who.name)
     if isinstance(answer, Cancelled):
-        return shown(people_saga(_saga(saga_id)))  # type: ignore[return-value]
+        return shown(people_saga(_saga(saga_id)))
     hint = "What is past the point of no return is finished, not undone."
     raise Refusal(problem(Code.CANNOT_CANCEL, answer.why, hint), saga_id=saga_id)
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from functions.domain.ledger.records import (
     AttemptEntry,
     AuthorityReference,
+    Direction,
     ForwardState,
     Provenance,
     Saga,
@@ -36,7 +37,7 @@ def iso(at: int | None) -> str | None:
 
 
 class AgentStep(View):
-    """A step of one's own saga. `undo` is None where the step has none."""
+    """A step of one's own saga. `undo` says how far its undoing has come, where the saga is being undone."""
 
     index: int
     id: str
@@ -77,14 +78,17 @@ def agent_saga(saga: Saga) -> AgentSaga:
         final=now in FINAL,
         reason=head.reason,
         pivot=head.pivot.value,
-        steps=[_agent_step(step) for step in saga.steps],
+        steps=[
+            _agent_step(step, turned=head.direction is Direction.COMPENSATING)
+            for step in saga.steps
+        ],
         created_at=iso(head.created_at),
         updated_at=iso(head.updated_at),
         ended_at=iso(head.ended_at),
     )
 
 
-def _agent_step(step: StepRecord) -> AgentStep:
+def _agent_step(step: StepRecord, *, turned: bool) -> AgentStep:
     last = next((e for e in reversed(step.forward.history) if e.outcome is not None), None)
     done = step.forward.state is ForwardState.COMPLETED
     return AgentStep(
@@ -94,7 +98,7 @@ def _agent_step(step: StepRecord) -> AgentStep:
         kind=step.kind.value,
         sentence=step.sentence,
         state=step.forward.state,
-        undo=step.undo.state if step.undo else None,
+        undo=step.undo.state if step.undo and turned else None,
         reason=None if done or last is None else last.reason,
         notice=step.undo.notice if step.undo else None,
     )
