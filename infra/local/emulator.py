@@ -15,6 +15,8 @@ from infra.local.place import REGION, ROOT, LocalProblem, Place, read_json, writ
 _PROGRAM = ROOT / ".emulator" / "bin" / "ministack"
 _START_SECONDS = 30
 _STOP_SECONDS = 15
+_ours: dict[int, subprocess.Popen[bytes]] = {}
+"""What this very process started: its ends have to be waited for, or they stay as zombies."""
 
 
 def start(place: Place) -> bool:
@@ -40,6 +42,7 @@ def start(place: Place) -> bool:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+    _ours[process.pid] = process
     write_json(place.emulator_file, {"pid": process.pid, "port": place.port})
     _await_health(place, process)
     return True
@@ -56,6 +59,8 @@ def stop(place: Place) -> bool:
                 os.kill(pid, signal.SIGKILL)
                 break
             time.sleep(0.1)
+        if pid in _ours:
+            _ours.pop(pid).wait()
     place.emulator_file.unlink(missing_ok=True)
     return pid is not None
 
@@ -76,7 +81,10 @@ def running(place: Place) -> int | None:
 def _is_emulator(pid: int) -> bool:
     """Whether that process is alive and ours: process ids are used again."""
     shown = subprocess.run(
-        ["ps", "-p", str(pid), "-o", "stat=,args="], check=False, capture_output=True, text=True
+        ["ps", "-ww", "-p", str(pid), "-o", "stat=,args="],
+        check=False,
+        capture_output=True,
+        text=True,
     ).stdout.strip()
     return str(_PROGRAM) in shown and not shown.startswith("Z")
 
