@@ -5,7 +5,7 @@ RUN  := .venv/bin
 LOCAL := $(RUN)/python -m infra.local
 TOOLS := .tools/stamp
 export UV_PYTHON_DOWNLOADS := never
-export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := true
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 .PHONY: setup demo up down status test lint format golden clean
 

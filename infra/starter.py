@@ -47,7 +47,8 @@ class Starter(Construct):
             timeout=Duration.seconds(60),
         )
         # An alias, so that the stream's mapping stays what it is while the version behind it moves.
-        self.starter.version.add_alias("live").add_event_source(
+        live = lambda_.Alias(self, "Live", alias_name="live", version=self.starter.version)
+        live.add_event_source(
             sources.DynamoEventSource(
                 ledger,
                 starting_position=lambda_.StartingPosition.TRIM_HORIZON,

@@ -79,7 +79,7 @@ def _check_tools() -> None:
 def _cdk(place: Place, *arguments: str) -> None:
     environment = place.environment() | {
         "CDK_DISABLE_CLI_TELEMETRY": "true",
-        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "true",
+        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "20",
     }
     with place.deploy_log.open("a") as log:
         log.write(f"$ cdk {' '.join(arguments)}\n")

@@ -115,6 +115,9 @@ def _environment(place: Place) -> dict[str, str]:
         **{name: os.environ[name] for name in kept if name in os.environ},
         "AUTH": "true",
         "BIND_HOST": "127.0.0.1",
+        # Two listeners of services that we do not use would bind every interface.
+        "IOT_MTLS_ENABLED": "false",
+        "SFTP_ENABLED": "false",
         "GATEWAY_PORT": str(place.port),
         "MINISTACK_REGION": REGION,
         "AWS_ENDPOINT_URL": place.endpoint,

@@ -68,6 +68,7 @@ def test_the_emulator_listens_on_loopback_enforces_iam_and_knows_nothing_of_the_
     finally:
         emulator.stop(place)
     assert (seen["BIND_HOST"], seen["AUTH"]) == ("127.0.0.1", "true")
+    assert (seen["IOT_MTLS_ENABLED"], seen["SFTP_ENABLED"]) == ("false", "false")
     assert seen["AWS_ENDPOINT_URL"] == place.endpoint
     assert "AWS_PROFILE" not in seen
     assert "PYTHONPATH" not in seen

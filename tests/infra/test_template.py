@@ -233,9 +233,9 @@ def test_the_stream_wakes_the_starter_for_what_is_wanted_and_keeps_what_it_could
     assert mapping["MaximumRetryAttempts"] == 5
     dead = mapping["DestinationConfig"]["OnFailure"]["Destination"]
     assert plain(dead) == "${QueuesUnstarted.Arn}"
-    [alias] = product.resources("AWS::Lambda::Alias").values()
-    assert plain(alias["FunctionName"]) == "${StarterFunction}"
-    assert "Aliaslive" in json.dumps(mapping["FunctionName"])
+    [(alias, live)] = product.resources("AWS::Lambda::Alias").items()
+    assert plain(live["FunctionName"]) == "${StarterFunction}"
+    assert plain(mapping["FunctionName"]) == plain({"Ref": alias})
 
 
 def test_an_execution_that_ended_badly_wakes_the_rescue(product: Deployed) -> None:
