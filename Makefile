@@ -23,7 +23,7 @@ down: ## end the local AWS; what was in it is gone
 status: ## what is running, and where
 	$(LOCAL) status
 
-test: setup ## every test there is, end to end ones too
+test: lint ## every check and every test there is, end to end ones too
 	$(RUN)/pytest -n 2 --dist loadgroup
 
 lint: setup ## style, types, architecture
