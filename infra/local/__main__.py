@@ -74,7 +74,11 @@ def main() -> int:
 def _say(what: str, act: Callable[[], bool], done: str, idle: str) -> None:
     print(f"{what}: ", end="", flush=True)
     began = time.monotonic()
-    acted = act()
+    try:
+        acted = act()
+    except LocalProblem:
+        print("failed")
+        raise
     print(f"{done} in {time.monotonic() - began:.0f} s" if acted else idle)
 
 
