@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
-from functions.ports import CredentialLost
+from functions.ports import JSON, CredentialLost, MachineGone
 
 
 class TestClock:
@@ -70,6 +70,44 @@ class MemoryCallbacks:
     def fail(self, token: str, error: str, cause: str) -> None:  # noqa: ARG002 - the cause is for the console's reader
         """The machine takes its failure branch."""
         self.answers.append((token, error))
+
+
+class MemoryMachines:
+    """The engine as two dictionaries: machines by ARN, executions by name with the machine that each runs on."""
+
+    def __init__(self) -> None:
+        self.machines: dict[str, Mapping[str, JSON]] = {}
+        self.executions: dict[tuple[str, str], Literal["running", "ended"]] = {}
+        self.started: list[str] = []
+
+    def ensure(self, name: str, definition: Mapping[str, JSON]) -> str:
+        """The machine's ARN; whoever was first has made it."""
+        arn = f"arn:aws:states:local:000000000000:stateMachine:{name}"
+        self.machines.setdefault(arn, definition)
+        return arn
+
+    def start(self, machine: str, execution: str, saga_id: str) -> None:  # noqa: ARG002 - the name says which saga
+        """Start it, or find it started. Raises MachineGone."""
+        if machine not in self.machines:
+            raise MachineGone(machine)
+        if (machine, execution) not in self.executions:
+            self.executions[machine, execution] = "running"
+            self.started.append(execution)
+
+    def driver(self, machine: str, execution: str) -> Literal["running", "ended", "absent"]:
+        """What has become of that execution."""
+        return self.executions.get((machine, execution), "absent")
+
+    def end(self, execution: str) -> None:
+        """The execution is over, however it ended."""
+        for machine, name in self.executions:
+            if name == execution:
+                self.executions[machine, name] = "ended"
+
+    def vanish(self) -> None:
+        """Every machine is deleted from outside; executions that were running are gone with them."""
+        self.machines.clear()
+        self.executions = dict.fromkeys(self.executions, "ended")
 
 
 class MemoryAdapters:
