@@ -6,6 +6,10 @@ from typing import Any
 import pytest
 
 from infra.local import emulator
+from infra.local.demo.casting import cast_stage
+from infra.local.demo.play import performance
+from infra.local.demo.stage import Stage
+from infra.local.demo.story import Story
 from infra.local.deploy import deploy
 from infra.local.place import Place
 from infra.local.seed import seed
@@ -37,3 +41,14 @@ def place() -> Iterator[Place]:
 def outputs(place: Place) -> dict[str, Any]:
     """Addresses, names and ids of what is deployed."""
     return seed(place)
+
+
+@pytest.fixture(scope="session")
+def stage(place: Place, outputs: dict[str, object]) -> Stage:  # noqa: ARG001 - seeded first
+    return cast_stage(place)
+
+
+@pytest.fixture(scope="session")
+def stories(stage: Stage) -> Iterator[list[Story]]:
+    with performance(stage) as played:
+        yield played

@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.markup import escape
 
-from infra.local.demo.scenes import SCENES, Scene
+from infra.local.demo.scenes import LONGEST, SAME_SAGA, SCENES, Scene
 from infra.local.demo.stage import Stage
 from infra.local.demo.story import Story
 
 _AT_ONCE = 4
-_FIRST = 6
-"""The scene in which nobody answers takes longest: it begins at once."""
+_MARKS = {None: "   ·", True: "[green]   ✓[/green]", False: "[red]   ✗[/red]"}
+
+
+@contextmanager
+def performance(stage: Stage) -> Iterator[list[Story]]:
+    """The stories of all scenes, while these are being played."""
+    stories = [Story(title) for title, _ in SCENES]
+    alone = [i for i in range(len(SCENES)) if i not in SAME_SAGA and i != LONGEST]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for indexes in ((LONGEST,), SAME_SAGA, *((i,) for i in alone)):
+            pool.submit(_perform, stage, stories, indexes)
+        yield stories
 
 
 def play(stage: Stage, console: Console) -> int:
     """Play all scenes; answers how many of them failed."""
-    stories = [Story(title) for title, _ in SCENES]
     began = time.monotonic()
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        order = [_FIRST, *(i for i in range(len(SCENES)) if i != _FIRST)]
-        for index in order:
-            if index == 1:
-                continue
-            following = (1,) if index == 0 else ()
-            pool.submit(_perform, stage, stories, (index, *following))
+    with performance(stage) as stories:
         for number, story in enumerate(stories, start=1):
             _told(console, number, story)
-    failed = sum(story.failed > 0 for story in stories)
-    checks = sum(story.checked for story in stories)
+    failed = sum(bool(story.failures()) for story in stories)
+    checks = sum(len(story.checks()) for story in stories)
     seconds = time.monotonic() - began
     console.print(f"\n{checks} checks against ledger and books in {seconds:.0f} s")
     console.print(f"[bold]{len(stories)} scenes, {failed} failed[/bold]", highlight=False)
@@ -55,5 +60,4 @@ def _play_one(scene: Scene, stage: Stage, story: Story) -> None:
 def _told(console: Console, number: int, story: Story) -> None:
     console.print(f"\n[bold]{number:>2}  {escape(story.title)}[/bold]", highlight=False)
     for line in story.lines():
-        mark = {None: "   ·", True: "[green]   ✓[/green]", False: "[red]   ✗[/red]"}[line.held]
-        console.print(f"{mark} {escape(line.text)}", highlight=False)
+        console.print(f"{_MARKS[line.held]} {escape(line.text)}", highlight=False)

@@ -1,4 +1,4 @@
-"""The scenes, in the order in which they are told. Scenes of one group share a saga and follow each other."""
+"""The scenes, in the order in which they are told."""
 
 from __future__ import annotations
 
@@ -27,3 +27,8 @@ SCENES: tuple[tuple[str, Scene], ...] = (
     ("The same request five times at once; then with other contents", plans.repeated),
     ("The capture's answer is lost after it took effect", recovery.capture_lost),
 )
+
+SAME_SAGA = (0, 1)
+"""These follow each other: the second goes on with the first one's saga."""
+LONGEST = 6
+"""In this one nobody answers for a while: it begins at once."""
