@@ -287,14 +287,14 @@ def _operation(does: str) -> Operation:
     return Operation(f"target.adapters:{does}", Authority(scope="shop", credential="shop"))
 
 
-def _settlement(offers: tuple[str, ...], does: Side, kind: Kind = Kind.COMPENSABLE) -> Settlement:
+def _settlement(offers: tuple[str, ...], kind: Kind = Kind.COMPENSABLE) -> Settlement:
     repeatable = "keys" in offers or "tombstone" in offers
     by_machine = repeatable or (kind is Kind.COMPENSABLE and offers)
     return Settlement(
         settles_after=SETTLES_AFTER,
         keys_kept_for=KEYS_KEPT_FOR if "keys" in offers else None,
         status=_operation("status") if "status" in offers else None,
-        tombstone=_operation("cancel") if "tombstone" in offers and does == "do" else None,
+        tombstone=_operation("cancel") if "tombstone" in offers else None,
         reconcile="machine" if by_machine else "person",
     )
 
@@ -314,7 +314,7 @@ def shop(
         undo = Undo(
             name=f"un_{name}",
             run=_operation("undo"),
-            settlement=_settlement(undo_offers, "undo"),
+            settlement=_settlement(undo_offers),
             retry=Retry(attempts=attempts),
             call_timeout=CALL_TIMEOUT,
             fixed_inputs=lambda arguments, receipt: {
@@ -329,9 +329,7 @@ def shop(
             "description": f"Does {name}.",
             "arguments": Order,
             "run": _operation("do"),
-            "settlement": _settlement(
-                compensable if kind is Kind.COMPENSABLE else offers, "do", kind
-            ),
+            "settlement": _settlement(compensable if kind is Kind.COMPENSABLE else offers, kind),
             "retry": Retry(attempts=attempts),
             "call_timeout": CALL_TIMEOUT,
             "retain_for": timedelta(days=30),
