@@ -1,0 +1,378 @@
+"""Whole sagas in this process: our handlers, tables, machines and the shop; people and agents come in by the two APIs.
+
+The test drives what AWS would: the stream's starter, the sweep each minute, the rule on executions that ended badly.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from functions.aws.dynamo import DynamoStore
+from functions.domain.approvals import Approval
+from functions.domain.cases import Case
+from functions.domain.ledger.records import Saga
+from functions.domain.ledger.status import status
+from functions.memory.world import TestClock
+from functions.ports import Table
+from functions.usecases.records import parsed, read_saga
+from tests.sagas import lambdas
+from tests.sagas.lambdas import AWS, Function, Invocation, Lambda
+from tests.sagas.shopfront import Shopfront
+
+PATIENCE = 10.0
+"""Real seconds after which a saga that does not come to rest is a failed test."""
+BADLY = {"FAILED", "TIMED_OUT", "ABORTED"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an API answered."""
+
+    status: int
+    text: str
+    headers: Mapping[str, str]
+
+    @property
+    def body(self) -> Any:
+        """The JSON value."""
+        return json.loads(self.text)
+
+    @property
+    def codes(self) -> list[str]:
+        """The codes of the problems."""
+        return [p["code"] for p in self.body["problems"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls: verified claims as API Gateway hands them over, all of them text."""
+
+    claims: Mapping[str, str]
+
+
+def agent(client: str = "client-support", scope: str | None = None) -> Caller:
+    """An agent's token from its client credentials."""
+    scopes = "sagaplane/catalogue.read sagaplane/plans.submit sagaplane/sagas.read"
+    return Caller(
+        {"sub": client, "client_id": client, "token_use": "access", "scope": scope or scopes}
+    )
+
+
+def person(name: str, *groups: str) -> Caller:
+    """A person's token: `cognito:groups` comes as "[a b]"."""
+    return Caller(
+        {
+            "sub": f"sub-of-{name}",
+            "client_id": "people",
+            "token_use": "access",
+            "username": name,
+            "cognito:groups": f"[{' '.join(groups)}]",
+        }
+    )
+
+
+APPROVER = person("approver-1", "fulfilment-approvers", "tenant.acme")
+OPERATOR = person("operator-1", "fulfilment-operators", "tenant.acme")
+
+
+class Ticking(TestClock):
+    """A millisecond passes each time that anybody looks, so that what happened in order is written in order."""
+
+    def now(self) -> int:
+        """The time, later each time."""
+        self.at += 1
+        return self.at
+
+
+class Stage:
+    """One deployment with its shop."""
+
+    def __init__(self, functions: Mapping[str, Function], clock: TestClock) -> None:
+        self.clock = clock
+        self.functions = functions
+        self.machines = Lambda(functions)
+        self.shop = Shopfront(clock)
+        self.store = DynamoStore(
+            AWS.client("dynamodb"), ledger=lambdas.LEDGER, people=lambdas.PEOPLE
+        )
+        self.sfn = AWS.client("stepfunctions")
+        self.rescued: set[str] = set()
+
+    # What agents and people do
+
+    def call(
+        self,
+        who: Caller | None,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        encoded: bool = False,
+    ) -> Answer:
+        """One request to the API. `body` is sent as it is where it is text; `encoded` says that it is Base64."""
+        event = _http_event(who, method, path, body, headers or {}, encoded=encoded)
+        said = self.functions[_answered_by(method, path)](event)
+        found = {name: str(value) for name, value in (said.get("headers") or {}).items()}
+        return Answer(said["statusCode"], said.get("body") or "", found)
+
+    def submit(self, plan: Mapping[str, Any], who: Caller | None = None) -> Answer:
+        """Post a plan."""
+        return self.call(who or agent(), "POST", "/plans", plan)
+
+    def run(self, plan: Mapping[str, Any]) -> str:
+        """Submit a plan that is admitted, and let its saga come to rest; its id."""
+        answer = self.submit(plan)
+        assert answer.status == 201, answer.text
+        self.deliver()
+        self.rest()
+        return str(answer.body["saga_id"])
+
+    def approve(self, saga_id: str, who: Caller = APPROVER) -> Answer:
+        """Approve what the saga waits for, and let it come to rest."""
+        return self.decide(saga_id, {"decision": "approve"}, who)
+
+    def decide(self, saga_id: str, said: Mapping[str, str], who: Caller = APPROVER) -> Answer:
+        """Decide on the latest thing that the saga asked, and let it come to rest."""
+        path = f"/approvals/{self.approval(saga_id).id}/decision"
+        answer = self.call(who, "POST", path, said)
+        self.rest()
+        return answer
+
+    def settle(self, case_id: str, resolution: str, who: Caller = OPERATOR) -> Answer:
+        """Claim a case and settle it; the saga goes on if something wakes it, and comes to rest."""
+        claimed = self.call(who, "POST", f"/cases/{case_id}/claim")
+        assert claimed.status == 200, claimed.text
+        said = {"resolution": resolution, "evidence": "looked at the shop's own records"}
+        answer = self.call(who, "POST", f"/cases/{case_id}/resolution", said)
+        self.deliver()
+        self.rest()
+        return answer
+
+    # What AWS does
+
+    def deliver(self) -> None:
+        """The ledger's stream: every record that asks for something reaches the starter."""
+        records = [
+            {
+                "eventID": str(number),
+                "eventName": "MODIFY",
+                "eventSource": "aws:dynamodb",
+                "dynamodb": {"NewImage": item, "SequenceNumber": str(number)},
+            }
+            for number, item in enumerate(self._items(Table.LEDGER))
+            if "wanted" in item
+        ]
+        if records:
+            answer = self.functions["starter"]({"Records": records})
+            assert answer == {"batchItemFailures": []}
+
+    def sweep(self) -> dict[str, int]:
+        """The minute's sweep; what was done."""
+        done: dict[str, int] = self.functions["sweeper"]({})
+        return done
+
+    def later(self, **duration: float) -> None:
+        """Time passes, with a sweep after it."""
+        self.clock.pass_(sum(_SECONDS[unit] * number for unit, number in duration.items()))
+        self.sweep()
+        self.rest()
+
+    def rescue(self, execution: str) -> str:
+        """The rule on executions that ended badly: what the rescue did."""
+        done: dict[str, str] = self.functions["rescue"]({"detail": {"name": execution}})
+        return done["done"]
+
+    def rest(self, *, rescuing: bool = True) -> None:
+        """Until every execution has ended or waits for people; those that ended badly are rescued."""
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            if all(self._at_rest(execution) for execution in self._executions()):
+                badly = [e for e in self.ended_badly() if e not in self.rescued]
+                if not badly or not rescuing:
+                    return
+                for execution in badly:
+                    self.rescued.add(execution)
+                    self.rescue(execution)
+            time.sleep(0.002)
+        raise AssertionError(f"not at rest: {[str(i) for i in self.machines.invocations]}")
+
+    def ended_badly(self) -> list[str]:
+        """Names of executions that failed, timed out or were stopped, in the order of their start."""
+        return [e["name"] for e in self._executions() if e["status"] in BADLY]
+
+    def stop(self, execution: str) -> None:
+        """A person stops an execution in the console."""
+        arn = next(e["executionArn"] for e in self._executions() if e["name"] == execution)
+        self.sfn.stop_execution(executionArn=arn)
+
+    # What there is to see
+
+    def saga(self, saga_id: str) -> Saga:
+        """The ledger's records of a saga."""
+        saga = read_saga(self.store, saga_id)
+        assert saga is not None
+        return saga
+
+    def status(self, saga_id: str) -> str:
+        """What everyone sees of it."""
+        return status(self.saga(saga_id)).value
+
+    def approval(self, saga_id: str) -> Approval:
+        """The latest round of asking people."""
+        found = [a for a in self.approvals() if a.saga_id == saga_id]
+        return max(found, key=lambda a: a.round)
+
+    def approvals(self) -> list[Approval]:
+        """All there are."""
+        return [parsed(Approval, i) for i in self._plain(Table.PEOPLE) if "binds" in i]
+
+    def cases(self) -> list[Case]:
+        """All there are, the oldest first."""
+        found = [parsed(Case, i) for i in self._plain(Table.PEOPLE) if "obligation" in i]
+        return sorted(found, key=lambda c: (c.created_at, c.id))
+
+    def open_case(self) -> Case:
+        """The one open case."""
+        [case] = [c for c in self.cases() if c.state == "open"]
+        return case
+
+    def states(self, execution: str) -> list[str]:
+        """The states that an execution entered, in order."""
+        [arn] = [e["executionArn"] for e in self._executions() if e["name"] == execution]
+        return [
+            event["stateEnteredEventDetails"]["name"]
+            for event in self._history(arn)
+            if event["type"].endswith("StateEntered")
+        ]
+
+    def executions(self) -> dict[str, str]:
+        """Name to status, in the order of their start."""
+        return {e["name"]: e["status"] for e in self._executions()}
+
+    def invoked(self) -> list[str]:
+        """What machines invoked, in order: `<step>-run <index> run` and the like."""
+        return [str(each) for each in self.machines.invocations]
+
+    def errors(self) -> list[str]:
+        """Error names that invocations ended with, in order."""
+        return [each.error for each in self.machines.invocations if each.error]
+
+    def notices(self, queue: str) -> list[str]:
+        """Bodies in a queue, each once."""
+        bodies = []
+        while (
+            found := AWS.client("sqs")
+            .receive_message(
+                QueueUrl=lambdas.queue_url(queue), MaxNumberOfMessages=10, VisibilityTimeout=600
+            )
+            .get("Messages")
+        ):
+            bodies += [message["Body"] for message in found]
+        return bodies
+
+    def when(self, call: str, do: Callable[[Invocation], None], *, after: bool = False) -> None:
+        """Do something once, just before or just after the next invocation that reads like `call`."""
+        looks = self.machines.after if after else self.machines.before
+        left = [1]
+
+        def look(made: Invocation) -> None:
+            if str(made) == call and left[0]:
+                left[0] = 0
+                do(made)
+
+        looks.append(look)
+
+    def clear_up(self) -> None:
+        """Let no thread outlive the test."""
+        self.shop.land_late_calls()
+        for execution in self._executions():
+            if execution["status"] == "RUNNING":
+                self.sfn.stop_execution(executionArn=execution["executionArn"])
+
+    def _executions(self) -> list[dict[str, Any]]:
+        machines = self.sfn.list_state_machines()["stateMachines"]
+        found = [
+            execution
+            for machine in machines
+            for execution in self.sfn.list_executions(stateMachineArn=machine["stateMachineArn"])[
+                "executions"
+            ]
+        ]
+        return sorted(found, key=lambda e: e["startDate"])
+
+    def _at_rest(self, execution: Mapping[str, Any]) -> bool:
+        if execution["status"] != "RUNNING":
+            return True
+        history = self._history(execution["executionArn"])
+        if not history or history[-1]["type"] != "TaskSubmitted":
+            return False
+        gates = [
+            i.payload["token"]
+            for i in self.machines.invocations
+            if i.payload["execution"] == execution["name"] and "token" in i.payload
+        ]
+        answered = {
+            call.parameters["taskToken"]
+            for call in AWS.calls
+            if call.operation.startswith("stepfunctions:SendTask")
+        }
+        return bool(gates) and gates[-1] not in answered
+
+    def _history(self, arn: str) -> list[Mapping[str, Any]]:
+        pages = self.sfn.get_paginator("get_execution_history").paginate(executionArn=arn)
+        return [event for page in pages for event in page["events"]]
+
+    def _items(self, table: Table) -> Iterable[Mapping[str, Any]]:
+        pages = AWS.client("dynamodb").get_paginator("scan").paginate(TableName=table.value)
+        return [item for page in pages for item in page["Items"]]
+
+    def _plain(self, table: Table) -> list[Mapping[str, Any]]:
+        keys = [(i["pk"]["S"], i["sk"]["S"]) for i in self._items(table)]
+        return [item for pk, _ in keys for item in self.store.collection(table, pk)]
+
+
+_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}
+
+
+def _answered_by(method: str, path: str) -> str:
+    parts = path.partition("?")[0].strip("/").split("/")
+    of_agents = parts[0] in {"catalogues", "plans", "requests"}
+    one_saga = method == "GET" and parts[0] == "sagas" and len(parts) == 2
+    return "agent-api" if of_agents or one_saga else "people-api"
+
+
+def _http_event(
+    who: Caller | None,
+    method: str,
+    path: str,
+    body: object,
+    headers: Mapping[str, str],
+    *,
+    encoded: bool,
+) -> dict[str, Any]:
+    raw, _, query = path.partition("?")
+    authorizer = {"jwt": {"claims": dict(who.claims), "scopes": None}} if who else None
+    event: dict[str, Any] = {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": raw,
+        "rawQueryString": query,
+        "headers": {"content-type": "application/json", **headers},
+        "requestContext": {
+            "stage": "$default",
+            "http": {"method": method, "path": raw, "sourceIp": "203.0.113.7"},
+            **({"authorizer": authorizer} if authorizer else {}),
+        },
+        "isBase64Encoded": encoded,
+    }
+    if query:
+        pairs = (part.partition("=") for part in query.split("&"))
+        event["queryStringParameters"] = {name: value for name, _, value in pairs}
+    if body is not None:
+        event["body"] = body if isinstance(body, str) else json.dumps(body)
+    return event
