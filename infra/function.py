@@ -46,7 +46,7 @@ class PublishedFunction(Construct):
         grants: Sequence[iam.PolicyStatement],
         environment: Mapping[str, str],
         timeout: Duration,
-        memory: int = 256,
+        memory: int = 512,
     ) -> None:
         super().__init__(scope, id_)
         settings = runtime.settings
