@@ -1,0 +1,209 @@
+"""A typed client of the public API: what the commands, scripts and the demonstration use.
+
+Each method is one call and gives the parsed JSON object of the answer. A refusal raises `ApiProblem` (status and the
+problem's body), no usable answer `Unreachable`. Nothing is repeated by itself, but one renewal of an expired token.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping
+from typing import Any, Protocol
+from urllib.parse import quote
+
+import httpx
+
+from cli.errors import ApiProblem, Stop, Unreachable
+from cli.http import checked_url, http_client, reaching
+
+__all__ = ["ApiProblem", "Client", "TokenSource", "Unreachable"]
+
+Body = dict[str, Any]
+_UNAUTHORIZED = 401
+# What the gateway before the API says for itself, without a problem's body.
+_GATEWAYS_OWN = {
+    401: "Not signed in, or the token is no longer valid",
+    403: "Not allowed",
+    413: "Body too large",
+    429: "Too many requests",
+}
+
+
+class TokenSource(Protocol):
+    """Where access tokens come from."""
+
+    def current(self) -> str:
+        """A token that should still be valid."""
+
+    def renewed(self) -> str | None:
+        """Another one, after `current` was refused; None where there is none."""
+
+
+class Client:
+    """The API at one address, as one caller. `token` is an access token, or a source that renews it."""
+
+    def __init__(
+        self, api_url: str, token: str | TokenSource, http: httpx.Client | None = None
+    ) -> None:
+        self._url = checked_url(api_url, "the API")
+        self._http = http or http_client(self._url)
+        self._auth = _Bearer(_Fixed(token) if isinstance(token, str) else token)
+
+    def catalogue(self, name: str) -> Body:
+        """The steps that a plan may choose from."""
+        return self._get(f"/catalogues/{_part(name)}")
+
+    def submit(self, plan: bytes | str | Mapping[str, Any]) -> Body:
+        """Submit a plan; bytes and text are sent as they are. Gives `saga_id`, `request_id`, `attempts_left`."""
+        if isinstance(plan, Mapping):
+            plan = json.dumps(plan, ensure_ascii=False)
+        content = plan.encode() if isinstance(plan, str) else plan
+        return self._call("POST", "/plans", content=content)
+
+    def request(self, request_id: str) -> Body:
+        """How far a request has come: its attempts, their problems, its saga."""
+        return self._get(f"/requests/{_part(request_id)}")
+
+    def saga(self, saga_id: str) -> Body:
+        """A saga: an agent sees its own and how it ended, people see all of it."""
+        return self._get(f"/sagas/{_part(saga_id)}")
+
+    def sagas(
+        self,
+        *,
+        status: str | None = None,
+        request_id: str | None = None,
+        source_document_id: str | None = None,
+        since: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Body:
+        """One page of sagas, newest first: `sagas`, and `next` if there are more. `since` is in milliseconds."""
+        return self._get(
+            "/sagas",
+            status=status,
+            request_id=request_id,
+            source_document_id=source_document_id,
+            since=since,
+            limit=limit,
+            cursor=cursor,
+        )
+
+    def cancel(self, saga_id: str) -> Body:
+        """Turn a saga back before its point of no return."""
+        return self._call("POST", f"/sagas/{_part(saga_id)}/cancel")
+
+    def approvals(self, *, limit: int | None = None, cursor: str | None = None) -> Body:
+        """One page of open approvals: `approvals`, and `next` if there are more."""
+        return self._get("/approvals", limit=limit, cursor=cursor)
+
+    def approval(self, approval_id: str) -> Body:
+        """One approval: facts, what follows on yes and on no, and the agent's own words."""
+        return self._get(f"/approvals/{_part(approval_id)}")
+
+    def approve(self, approval_id: str, reason: str | None = None) -> Body:
+        """Agree. Saying the same again is answered the same."""
+        return self._decide(approval_id, "approve", reason)
+
+    def reject(self, approval_id: str, reason: str) -> Body:
+        """Refuse, with the reason that the agent and the operators read."""
+        return self._decide(approval_id, "reject", reason)
+
+    def cases(self, *, limit: int | None = None, cursor: str | None = None) -> Body:
+        """One page of open cases: `cases`, and `next` if there are more."""
+        return self._get("/cases", limit=limit, cursor=cursor)
+
+    def case(self, case_id: str) -> Body:
+        """One case with all of its evidence."""
+        return self._get(f"/cases/{_part(case_id)}")
+
+    def claim(self, case_id: str) -> Body:
+        """Take a case for fifteen minutes, or renew one's own claim."""
+        return self._call("POST", f"/cases/{_part(case_id)}/claim")
+
+    def resolve(self, case_id: str, resolution: str, evidence: str | None = None) -> Body:
+        """Settle a case that one holds; only `retry` needs no evidence."""
+        body = {"resolution": resolution} | ({} if evidence is None else {"evidence": evidence})
+        return self._call("POST", f"/cases/{_part(case_id)}/resolution", content=_json(body))
+
+    def _decide(self, approval_id: str, decision: str, reason: str | None) -> Body:
+        body = {"decision": decision} | ({} if reason is None else {"reason": reason})
+        return self._call("POST", f"/approvals/{_part(approval_id)}/decision", content=_json(body))
+
+    def _get(self, path: str, **query: str | int | None) -> Body:
+        return self._call("GET", path, query={k: v for k, v in query.items() if v is not None})
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        *,
+        content: bytes | None = None,
+        query: Mapping[str, str | int] | None = None,
+    ) -> Body:
+        headers = {} if content is None else {"content-type": "application/json"}
+        with reaching(self._url):
+            response = self._http.request(
+                method,
+                self._url + path,
+                content=content,
+                params=dict(query) if query else None,
+                headers=headers,
+                auth=self._auth,
+            )
+        return _answer(response)
+
+
+class _Bearer(httpx.Auth):
+    """Puts the token in, and once more a fresh one if it was refused: a refused call has done nothing."""
+
+    def __init__(self, tokens: TokenSource) -> None:
+        self._tokens = tokens
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        request.headers["Authorization"] = f"Bearer {self._tokens.current()}"
+        response = yield request
+        if response.status_code == _UNAUTHORIZED and (fresh := self._tokens.renewed()):
+            request.headers["Authorization"] = f"Bearer {fresh}"
+            yield request
+
+
+class _Fixed:
+    """One token, and no other."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def current(self) -> str:
+        return self._token
+
+    def renewed(self) -> None:
+        return None
+
+
+def _answer(response: httpx.Response) -> Body:
+    try:
+        body = json.loads(response.content)
+    except ValueError:
+        body = None
+    if response.is_success and isinstance(body, dict):
+        return body
+    status = response.status_code
+    if isinstance(body, dict) and isinstance(body.get("problems"), list):
+        raise ApiProblem(status, body)
+    if status in _GATEWAYS_OWN:
+        raise ApiProblem(status, {"title": _GATEWAYS_OWN[status], "status": status})
+    raise Unreachable(
+        f"{response.url.copy_with(query=None)} answered {status}, and not as sagaplane does.",
+        "Is this the address of its API? Otherwise ask again in a moment.",
+    )
+
+
+def _part(value: str) -> str:
+    if value in {"", ".", ".."}:
+        raise Stop(f"“{value}” is no id.")
+    return quote(value, safe="")
+
+
+def _json(body: Mapping[str, str]) -> bytes:
+    return json.dumps(body, ensure_ascii=False).encode()

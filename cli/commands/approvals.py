@@ -1,0 +1,69 @@
+"""`approvals`: what an approver does."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cli.options import ApprovalId, Json, Limit, Profile, Yes
+from cli.views.approvals import approval_page, approvals_page
+from cli.work import Work, collected
+
+app = typer.Typer()
+_Reason = Annotated[
+    str, typer.Option("--reason", metavar="TEXT", help="Why: the agent and the operators read it.")
+]
+
+
+@app.callback(invoke_without_command=True)
+def approvals(
+    context: typer.Context, *, limit: Limit = 50, as_json: Json = False, profile: Profile = ""
+) -> None:
+    """List what waits for your approval; show, approve or reject one.
+
+    Nothing that cannot be taken back runs before the people whom the policy names have agreed.
+    """
+    if context.invoked_subcommand is None:
+        work = Work(profile, as_json)
+        work.answer(collected(work.client.approvals, "approvals", limit), approvals_page)
+
+
+@app.command()
+def show(approval_id: ApprovalId, *, as_json: Json = False, profile: Profile = "") -> None:
+    """Show what would run and why you are asked.
+
+    Facts that were validated come first: what exists already, what follows if you approve, what follows if you reject.
+    The agent's own words come last, in a box: they prove nothing.
+    """
+    work = Work(profile, as_json)
+    work.answer(work.client.approval(approval_id), approval_page)
+
+
+@app.command()
+def approve(
+    approval_id: ApprovalId,
+    *,
+    reason: Annotated[
+        str | None,
+        typer.Option("--reason", metavar="TEXT", help="Why, for the record.", show_default=False),
+    ] = None,
+    yes: Yes = False,
+    as_json: Json = False,
+    profile: Profile = "",
+) -> None:
+    """Agree that exactly what is shown may run. It cannot be taken back."""
+    work = Work(profile, as_json)
+    client = work.client
+    if work.asks(yes=yes):
+        work.confirm(approval_page(client.approval(approval_id)), "Approve exactly this?")
+    work.answer(client.approve(approval_id, reason), approval_page)
+
+
+@app.command()
+def reject(
+    approval_id: ApprovalId, *, reason: _Reason, as_json: Json = False, profile: Profile = ""
+) -> None:
+    """Say no: it does not run, and what was done before it is undone."""
+    work = Work(profile, as_json)
+    work.answer(work.client.reject(approval_id, reason), approval_page)

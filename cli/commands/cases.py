@@ -1,0 +1,84 @@
+"""`cases`: what an operator does."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from cli.errors import Stop
+from cli.options import CaseId, Json, Limit, Profile, Yes
+from cli.views.cases import case_page, cases_page
+from cli.work import Work, collected
+
+app = typer.Typer()
+
+
+class Resolution(StrEnum):
+    """What a person may do with a case; the case says which of these it allows."""
+
+    RETRY = "retry"
+    DONE = "done"
+    ACCEPT = "accept"
+    DID_NOT_HAPPEN = "did_not_happen"
+    CLOSE = "close"
+
+
+@app.callback(invoke_without_command=True)
+def cases(
+    context: typer.Context, *, limit: Limit = 50, as_json: Json = False, profile: Profile = ""
+) -> None:
+    """List the open cases; show, claim or resolve one.
+
+    A case is what automation could not settle: it stays open until a person has settled it.
+    """
+    if context.invoked_subcommand is None:
+        work = Work(profile, as_json)
+        work.answer(collected(work.client.cases, "cases", limit), cases_page)
+
+
+@app.command()
+def show(case_id: CaseId, *, as_json: Json = False, profile: Profile = "") -> None:
+    """Show what is owed, why automation stopped, all of the evidence, and what you may do."""
+    work = Work(profile, as_json)
+    work.answer(work.client.case(case_id), case_page)
+
+
+@app.command()
+def claim(case_id: CaseId, *, as_json: Json = False, profile: Profile = "") -> None:
+    """Take a case for fifteen minutes, so that nobody else works on it; again, to keep it longer."""
+    work = Work(profile, as_json)
+    work.answer(work.client.claim(case_id), case_page)
+
+
+@app.command()
+def resolve(
+    case_id: CaseId,
+    resolution: Annotated[Resolution, typer.Argument(help="What you have done, or want done.")],
+    *,
+    evidence: Annotated[
+        str | None,
+        typer.Option(
+            "--evidence",
+            metavar="TEXT",
+            help="What was done or found; only retry goes without.",
+            show_default=False,
+        ),
+    ] = None,
+    yes: Yes = False,
+    as_json: Json = False,
+    profile: Profile = "",
+) -> None:
+    """Settle a case that you have claimed; its saga is then driven on.
+
+    retry: automation tries again, with the same key. done: you have done it by hand, with the same key.
+    accept: what is left stays. did_not_happen: there is no effect, and there will be none. close: nothing is owed.
+    """
+    if resolution is not Resolution.RETRY and evidence is None:
+        raise Stop("This resolution needs evidence: say with --evidence what was done or found.")
+    work = Work(profile, as_json)
+    client = work.client
+    if work.asks(yes=yes):
+        work.confirm(case_page(client.case(case_id)), f"Settle this case as {resolution.value}?")
+    work.answer(client.resolve(case_id, resolution.value, evidence), case_page)

@@ -1,0 +1,72 @@
+"""A signed-in client: the profile's token, renewed when it has expired."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from cli import profiles, tokens
+from cli.client import Client
+from cli.errors import NotSignedIn, Stop
+from cli.profiles import Profile
+from cli.tokens import Tokens
+
+
+def client(name: str) -> Client:
+    """The API as this profile. Raises NotSignedIn where it is not signed in."""
+    profile = profiles.load(name)
+    wanted = os.environ.get("SAGAPLANE_API", "").rstrip("/")
+    if wanted and wanted != profile.api_url:
+        raise Stop(
+            f"Profile “{name}” is signed in at {profile.api_url}, but SAGAPLANE_API says {wanted}.",
+            "A token is never sent to another API: sign in there with another profile.",
+        )
+    return Client(profile.api_url, ProfileTokens(profile))
+
+
+class ProfileTokens:
+    """Hands out the profile's token; asks once for another when it has expired, and writes that one down."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._asked = False
+
+    def current(self) -> str:
+        """The token, renewed first if it has expired."""
+        held = self._profile
+        if Tokens(held.access, held.expires_at).stale():
+            self._renew()
+        return self._profile.access
+
+    def renewed(self) -> str | None:
+        """Another token after a refusal, if none was asked for yet."""
+        if self._asked:
+            return None
+        try:
+            self._renew()
+        except NotSignedIn:
+            return None
+        return self._profile.access
+
+    def _renew(self) -> None:
+        self._asked = True
+        fresh = _fresh(self._profile)
+        self._profile = replace(
+            self._profile, access=fresh.access, expires_at=fresh.expires_at, refresh=fresh.refresh
+        )
+        profiles.save(self._profile)
+
+
+def _fresh(profile: Profile) -> Tokens:
+    if profile.kind == "agent" and profile.client_secret:
+        return tokens.agent_tokens(profile.auth_url, profile.client_id, profile.client_secret)
+    if profile.refresh:
+        held = Tokens(profile.access, profile.expires_at, profile.refresh)
+        try:
+            return tokens.refreshed(profile.auth_url, profile.client_id, held)
+        except NotSignedIn:
+            pass
+    raise NotSignedIn(
+        f"The sign-in of profile “{profile.name}” is over.",
+        f"Sign in again: sagaplane login --profile {profile.name}",
+    )

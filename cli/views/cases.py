@@ -1,0 +1,115 @@
+"""Cases: what is owed in one sentence, why automation stopped, all of the evidence, and what a person may do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cli.moments import from_now, moment
+from cli.page import Page, Piece, Span
+from cli.views.words import add_agent_words
+
+_RESOLUTIONS = {
+    "retry": "automation tries again, with the same key",
+    "done": "you have done it by hand, with the same key",
+    "accept": "what is left stays as it is",
+    "did_not_happen": "you have found that there is no effect, and there will be none",
+    "close": "nothing is owed any more",
+}
+
+
+def cases_page(body: dict[str, Any]) -> Page:
+    """The list of open cases."""
+    page = Page()
+    for each in body["cases"]:
+        page.line(Span(each["case_id"], "strong"), "  ", Span(each["cause"], "warn"))
+        page.line(each["obligation"], indent=4)
+        page.line(
+            Span(f"{_about(each)}, opened {moment(each['created_at'])}{_held(each)}", "dim"),
+            indent=4,
+        )
+    if not body["cases"]:
+        page.line("no open case")
+    else:
+        page.line(Span("look at one: sagaplane cases show ID", "dim"))
+    return page
+
+
+def case_page(body: dict[str, Any]) -> Page:
+    """One case, whole."""
+    page = Page()
+    state = body["resolution"] or body["state"]
+    page.line(
+        "case ", Span(body["case_id"], "strong"), "  ", Span(f"{state}{_held(body)}", "person")
+    )
+    page.line(Span(body["obligation"], "strong"))
+    page.line(body["why"])
+    page.fields(
+        [
+            ("cause", body["cause"]),
+            ("about", _about(body)),
+            ("owned by", f"group {body['group']}"),
+            ("opened", moment(body["created_at"])),
+            ("settled", moment(body["settled_at"]) if body.get("settled_at") else None),
+        ]
+    )
+    page.heading("evidence, as it was when the case was opened")
+    page.rows(_tree(body["evidence"]), indent=2)
+    if body["events"]:
+        page.heading("what has been done about it")
+        page.rows(
+            (
+                (moment(e["at"]), f"{e['who']}: {e['what']}", e.get("text") or "")
+                for e in body["events"]
+            ),
+            indent=2,
+        )
+    _ways(page, body)
+    words = body.get("agent") or {}
+    add_agent_words(page, words.get("rationale"), words.get("notes") or [])
+    return page
+
+
+def _ways(page: Page, body: dict[str, Any]) -> None:
+    if body["state"] != "open":
+        return
+    page.heading("what you may do, once you have claimed it")
+    page.rows(((Span(way, "live"), _RESOLUTIONS.get(way, "")) for way in body["allowed"]), indent=2)
+
+
+def _about(case: dict[str, Any]) -> str:
+    if case.get("saga_id"):
+        where = "" if case.get("step") is None else f", step {case['step']} ({case['direction']})"
+        return f"saga {case['saga_id']}{where}"
+    return f"request {case.get('request_id') or '-'}"
+
+
+def _held(case: dict[str, Any]) -> str:
+    if case["state"] != "open" or not case.get("claimed_by"):
+        return ""
+    return f", claimed by {case['claimed_by']} (ends {from_now(case['claimed_until'])})"
+
+
+def _tree(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[Piece, Piece]]:
+    """A bounded JSON object as names and values, nesting shown by indentation."""
+    label = Span(f"{'  ' * depth}{name}", "dim")
+    if isinstance(value, dict):
+        if name:
+            yield label, ""
+        for key, inner in value.items():
+            yield from _tree(inner, str(key), depth + bool(name))
+    elif isinstance(value, list) and any(isinstance(each, dict | list) for each in value):
+        yield label, ""
+        for number, inner in enumerate(value, start=1):
+            yield from _tree(_flat(inner), f"{number}.", depth + 1)
+    elif isinstance(value, list):
+        yield label, ", ".join(str(each) for each in value) or "-"
+    else:
+        yield label, "-" if value is None else str(value)
+
+
+def _flat(value: Any) -> Any:
+    """An entry of a list in one line where it holds plain values only."""
+    if isinstance(value, dict) and not any(isinstance(v, dict | list) for v in value.values()):
+        return ", ".join(f"{k} {v}" for k, v in value.items() if v is not None)
+    return value
