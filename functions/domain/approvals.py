@@ -160,7 +160,14 @@ def _moved(approval: Approval, state: ApprovalState, now: Millis, **changes: obj
     )
 
 
-ANSWERABLE = frozenset({ApprovalState.APPROVED, ApprovalState.REJECTED, ApprovalState.EXPIRED})
+ANSWERABLE = frozenset(
+    {
+        ApprovalState.APPROVED,
+        ApprovalState.REJECTED,
+        ApprovalState.EXPIRED,
+        ApprovalState.CLOSED,
+    }
+)
 """States in which the waiting machine has an answer coming."""
 
 

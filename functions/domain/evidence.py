@@ -13,10 +13,12 @@ from functions.domain.ledger.records import (
     StepRecord,
     UndoState,
 )
+from functions.domain.ledger.undo import undo_unsettled
 from functions.domain.outcome import RefusalCause
 
 Side = Literal["do", "undo"]
 HISTORY_SHOWN = 10
+_ASK_OR_DO = (Resolution.RETRY, Resolution.DONE)
 
 
 def _command(step: StepRecord, side: Side) -> Intent:
@@ -95,9 +97,9 @@ def allowed(step: StepRecord, cause: CaseCause) -> tuple[Resolution, ...]:
     if cause is CaseCause.LATE_EFFECT:
         owed = step.undo is not None
         return (Resolution.RETRY, Resolution.DONE) if owed else (Resolution.DONE,)
-    if cause is CaseCause.KEY_CONFLICT:
-        return (Resolution.DONE,)
-    return (Resolution.RETRY, Resolution.DONE)
+    known = (Resolution.DONE,) if cause is CaseCause.KEY_CONFLICT else _ASK_OR_DO
+    unsettled = is_unsettled(step.forward) or (step.undo is not None and undo_unsettled(step.undo))
+    return (*known, Resolution.DID_NOT_HAPPEN) if unsettled else known
 
 
 def evidence(saga: Saga, step: StepRecord) -> dict[str, Any]:

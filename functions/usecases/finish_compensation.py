@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functions.domain.ledger import head as heads
 from functions.domain.ledger.records import Attention, SagaOutcome
+from functions.domain.ledger.recovery import can_be_driven
 from functions.ports import Clock, Stale, Store
 from functions.usecases import errors
 from functions.usecases.records import changed, the_saga
@@ -22,9 +23,9 @@ def finish_compensation(store: Store, clock: Clock, saga_id: str) -> str:
             return saga.head.outcome.value
         ended = heads.finish_compensation(saga, now=clock.now())
         if ended is None:
-            if any(step.case is not None for step in saga.steps):
-                return Attention.BLOCKED.value
-            raise errors.NotSettledYet(f"{saga_id}: an undo is neither settled nor in a case")
+            if can_be_driven(saga):
+                raise errors.NotSettledYet(f"{saga_id}: an undo is neither settled nor in a case")
+            return Attention.BLOCKED.value
         try:
             store.write([changed(saga.head, ended)])
         except Stale:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functions.domain.approvals import ANSWERABLE, Approval, ApprovalState
+from functions.domain.approvals import ANSWERABLE, Approval
 from functions.domain.ledger.records import Direction
 from functions.ports import Callbacks, Notices, Stale, Store
 from functions.usecases import errors
@@ -40,7 +40,7 @@ def request_approval(
         except Stale:
             continue
         stored = parsed(Approval, written)
-        if stored.state in ANSWERABLE or stored.state is ApprovalState.CLOSED:
+        if stored.state in ANSWERABLE:
             answer(store, callbacks, stored)
         else:
             notices.approval(stored.id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from functions.domain.ledger.records import Saga
+from functions.domain.ledger.recovery import can_be_driven
 from functions.ports import Store
 from functions.usecases.records import read_saga
 
@@ -15,6 +16,6 @@ def rescue(store: Store, drive: Callable[[Saga], str], execution: str) -> str:
     saga = read_saga(store, saga_id)
     if saga is None or saga.head.execution != execution:
         return "not ours"
-    if saga.head.outcome is not None or saga.head.attention != "none":
+    if not can_be_driven(saga):
         return "at rest"
     return drive(saga)

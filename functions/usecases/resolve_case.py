@@ -14,6 +14,7 @@ from functions.domain.ledger.records import (
     ForwardState,
     Head,
     Millis,
+    Pivot,
     Saga,
     StepRecord,
 )
@@ -55,8 +56,8 @@ def resolve_case(
 ) -> Answer | None:
     """Settle a case that this person holds; None if these groups of these tenants own no case by that id.
 
-    `retry` gives the step one more attempt under its own key. `done` records that a person has done it by hand, with
-    `evidence` in words. `settles_after` is the step's, in milliseconds: before a late effect has become impossible
+    `retry` gives the step one more attempt under its own key. `done` records that a person has done it by hand, and
+    `did_not_happen` that a person found no effect of an unknown call, both with `evidence` in words. `settles_after` is the step's, in milliseconds: before a late effect has become impossible
     nobody can say that they did it instead.
     """
     for _ in range(TRIES):
@@ -93,10 +94,10 @@ def _saga_changes(
     settles_after: int,
 ) -> list[Change] | AttemptAlive:
     if case.index is None:
-        head = heads.release(saga.head, now=now)
+        head = _fresh_drivers(heads.release(saga.head, now=now))
         return [changed(saga.head, heads.want(head, "resume", now=now))]
     step = saga.steps[case.index]
-    alive = _alive(step, now, settles_after, by_hand=resolution is Resolution.DONE)
+    alive = _alive(step, now, settles_after, by_hand=resolution is not Resolution.RETRY)
     if alive is not None:
         return alive
     after = _resolved(step, case, resolution, evidence, now)
@@ -119,16 +120,27 @@ def _resolved(
     step: StepRecord, case: Case, resolution: Resolution, evidence: str | None, now: Millis
 ) -> StepRecord:
     if case.direction == "undo":
-        if resolution is Resolution.RETRY:
-            return undos.reopen(step)
-        return undos.resolve(step, accepted=False)
+        return _undo_resolved(step, resolution)
     if step.forward.state is ForwardState.COMPLETED:
         return _late_resolved(step, resolution)
     if resolution is Resolution.RETRY:
         return forward.reopen(step)
+    if resolution is Resolution.DID_NOT_HAPPEN:
+        return forward.found_absent(step)
     return forward.complete_by_hand(
         step, Receipt(resource=f"by hand: {case.id}", details=_words(evidence)), now=now
     )
+
+
+def _undo_resolved(step: StepRecord, resolution: Resolution) -> StepRecord:
+    unknown_effect = forward.is_unsettled(step.forward)
+    if resolution is Resolution.DID_NOT_HAPPEN and unknown_effect:
+        return undos.reopen(forward.found_absent(step))
+    if resolution is Resolution.DID_NOT_HAPPEN:
+        return undos.found_absent(step)
+    if resolution is Resolution.RETRY:
+        return undos.reopen(step)
+    return undos.resolve(step, accepted=False)
 
 
 def _late_resolved(step: StepRecord, resolution: Resolution) -> StepRecord:
@@ -144,9 +156,16 @@ def _words(evidence: str | None) -> dict[str, str]:
 def _driven(saga: Saga, after: StepRecord, now: Millis) -> Head:
     others = [s for s in saga.steps if s.case is not None and s.index != after.index]
     head = saga.head if others else heads.release(saga.head, now=now)
+    done = after.forward.state is ForwardState.COMPLETED
+    if after.boundary and done and head.pivot is Pivot.CROSSING:
+        head = heads.crossed(head, now=now, last=False)
     steps = tuple(after if s.index == after.index else s for s in saga.steps)
     finished = all(s.forward.state is ForwardState.COMPLETED for s in steps)
     if head.direction is Direction.FINISHING and finished and head.outcome is None:
         return heads.complete(head, now=now)
-    head = head.model_copy(update={"drivers_left": max(head.drivers_left, heads.DRIVERS)})
-    return heads.want(head, "resume", now=now)
+    return heads.want(_fresh_drivers(head), "resume", now=now)
+
+
+def _fresh_drivers(head: Head) -> Head:
+    """A person has looked at it: automation may try as often as at the beginning."""
+    return head.model_copy(update={"drivers_left": heads.DRIVERS})

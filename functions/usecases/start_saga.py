@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from functions.domain.ledger import head as heads
-from functions.domain.ledger.records import Attention, Head, Saga
+from functions.domain.ledger.records import Head, Saga
+from functions.domain.ledger.recovery import can_be_driven
 from functions.domain.shape import Shape, ShapeStep
 from functions.ports import JSON, Clock, MachineGone, Machines, Notices, Stale, Store
 from functions.usecases.open_case import open_late_case, open_saga_case
@@ -62,18 +63,20 @@ def attend_to(
         if step.late is not None and step.case is None:
             open_late_case(store, clock, notices, saga, step.index)
             return "case"
-    if not needs_driver(saga.head):
-        return "nothing"
-    if saga.head.execution is not None and saga.head.wanted is None:
+    if saga.head.wanted != "resume" and not can_be_driven(saga):
+        return _let_rest(store, saga.head)
+    if saga.head.execution is not None and saga.head.wanted in {None, "case"}:
         return _check_driver(store, clock, machines, notices, compiled, saga)
     return drive(store, clock, machines, notices, compiled, saga)
 
 
-def needs_driver(head: Head) -> bool:
-    """Whether somebody has to drive this saga: not ended and in nobody's hands, or explicitly asked for."""
-    if head.wanted == "resume":
-        return True
-    return head.outcome is None and head.attention is Attention.NONE
+def _let_rest(store: Store, head: Head) -> str:
+    if head.wanted is not None or head.due_at is not None:
+        try:
+            store.write([changed(head, heads.rest(head))])
+        except Stale:
+            return "raced"
+    return "nothing"
 
 
 def drive(

@@ -33,7 +33,10 @@ SETTLINGS = 8
 """How often a machine asks what became of a call before a person is asked."""
 
 TRANSITIONS: dict[ForwardState, frozenset[ForwardState]] = {
-    ForwardState.PREPARED: frozenset({ForwardState.STARTED, ForwardState.REFUSED}),
+    # Prepared to completed is a person's alone: done by hand before any call was made.
+    ForwardState.PREPARED: frozenset(
+        {ForwardState.STARTED, ForwardState.REFUSED, ForwardState.COMPLETED}
+    ),
     ForwardState.STARTED: frozenset(
         {
             ForwardState.STARTED,
@@ -239,8 +242,6 @@ def complete(
 def complete_by_hand(record: StepRecord, receipt: Receipt, *, now: Millis) -> StepRecord:
     """A person has done it: the effect exists by other means, under a fence that no earlier attempt holds."""
     fenced = record.forward.model_copy(update={"fence": record.forward.fence + 1})
-    if fenced.state in {ForwardState.PREPARED, ForwardState.STARTED}:
-        raise IllegalTransition(f"{record.name}: {fenced.state} can not be done by hand")
     return complete(
         record.model_copy(update={"forward": fenced}),
         receipt,
@@ -362,6 +363,21 @@ def reopen(record: StepRecord) -> StepRecord:
     if forward.state is ForwardState.REFUSED:
         return _moved(record, ForwardState.RELEASED, **update)
     return record.model_copy(update={"forward": forward.model_copy(update=update)})
+
+
+def found_absent(record: StepRecord) -> StepRecord:
+    """A person has found that no call of this step took effect: one more attempt, under a new fence."""
+    forward = record.forward
+    return _moved(
+        record,
+        ForwardState.RELEASED,
+        unsettled=False,
+        conflicted=False,
+        budget=max(forward.budget, forward.attempts) + 1,
+        settlings=0,
+        fence=forward.fence + 1,
+        lease_until=0,
+    )
 
 
 def never_happened(forward: Forward) -> bool:

@@ -146,16 +146,13 @@ def want(head: Head, what: Literal["start", "resume", "case"], *, now: Millis) -
 
 
 def attend(head: Head, attention: Attention, *, now: Millis) -> Head:
-    """A person is needed: nothing drives the saga until a case of it is settled."""
-    return head.model_copy(
-        update={
-            "attention": attention,
-            "updated_at": now,
-            "wanted": None,
-            "due_at": None,
-            "due_shard": None,
-        }
-    )
+    """A person is needed. The reminder stays: other branches may go on, and their driver may die."""
+    return head.model_copy(update={"attention": attention, "updated_at": now, "wanted": None})
+
+
+def rest(head: Head) -> Head:
+    """Nothing can be driven, and nothing is asked for: no reminder is needed."""
+    return head.model_copy(update={"wanted": None, "due_at": None, "due_shard": None})
 
 
 def release(head: Head, *, now: Millis) -> Head:

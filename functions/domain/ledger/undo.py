@@ -317,6 +317,15 @@ def reopen(record: StepRecord) -> StepRecord:
     )
 
 
+def found_absent(record: StepRecord) -> StepRecord:
+    """A person has found that no call of this undo took effect: one more attempt, under a new fence."""
+    reopened = reopen(record)
+    undo = reopened.undo
+    if undo is None:
+        raise IllegalTransition(f"{record.name} has no undo")
+    return reopened.model_copy(update={"undo": undo.model_copy(update={"unsettled": False})})
+
+
 def resolve(record: StepRecord, *, accepted: bool) -> StepRecord:
     """A person settled it: done by hand, or the remaining effect was accepted."""
     return _moved(record, UndoState.ACCEPTED if accepted else UndoState.RESOLVED, unsettled=False)
