@@ -7,7 +7,7 @@ TOOLS := .tools/stamp
 export UV_PYTHON_DOWNLOADS := never
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
-.PHONY: setup demo up down status test lint format golden clean
+.PHONY: setup demo up down status test lint format golden openapi clean
 
 setup: .venv/stamp node_modules/stamp .emulator/stamp ## install everything, locked, inside this folder
 
@@ -34,6 +34,9 @@ format: setup
 
 golden: setup ## write the golden machines anew, to be reviewed like code
 	$(RUN)/python -m statemachines.golden
+
+openapi: setup ## write docs/openapi.json and docs/problems.md anew from the code
+	$(RUN)/python -m infra.documents
 
 clean: down ## remove all that `make setup` and the local stage made
 	rm -rf .tools .venv .emulator .local node_modules cdk.out

@@ -1,0 +1,117 @@
+"""Who may call what, and which problems each call can meet: what the two resolvers' own descriptions do not say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from functions.domain.codes import Code
+from functions.handlers import agent_api, people_api
+
+AGENTS = "agents"
+PEOPLE = "people"
+
+_EVERYWHERE = (
+    Code.UNAUTHENTICATED,
+    Code.FORBIDDEN,
+    Code.TOO_MANY_REQUESTS,
+    Code.INTERNAL_ERROR,
+    Code.UNAVAILABLE,
+)
+_BODY = (
+    Code.INVALID_JSON,
+    Code.MISSING_FIELD,
+    Code.UNKNOWN_FIELD,
+    Code.BAD_VALUE,
+)
+_ONE = (Code.INVALID_PARAMETER, Code.NOT_FOUND)
+_PLAN = tuple(
+    code for code in Code if list(Code).index(code) <= list(Code).index(Code.REQUEST_ESCALATED)
+)
+"""Everything about documents, plans, catalogues and requests: the list begins with those."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One route: its handler, the scope that an agent's token needs, and the codes beside those of every route.
+
+    `scope` is None where only people may call; `people` says whether they may.
+    """
+
+    method: str
+    path: str
+    handler: Callable[..., Any]
+    codes: tuple[Code, ...]
+    scope: str | None = None
+    people: bool = True
+
+    @property
+    def all_codes(self) -> tuple[Code, ...]:
+        """Every code of it, in the order of the list of codes."""
+        return tuple(code for code in Code if code in {*self.codes, *_EVERYWHERE})
+
+
+OPERATIONS = (
+    Operation("get", "/catalogues/{name}", agent_api.get_catalogue, _ONE, scope="catalogue.read"),
+    Operation(
+        "post",
+        "/plans",
+        agent_api.post_plan,
+        (*_PLAN, Code.WRITE_CONFLICT),
+        scope="plans.submit",
+        people=False,
+    ),
+    Operation(
+        "get",
+        "/requests/{request_id}",
+        agent_api.get_request,
+        _ONE,
+        scope="sagas.read",
+        people=False,
+    ),
+    Operation("get", "/sagas/{saga_id}", agent_api.get_saga, _ONE, scope="sagas.read"),
+    Operation("get", "/sagas", people_api.get_sagas, (Code.INVALID_PARAMETER,)),
+    Operation(
+        "post",
+        "/sagas/{saga_id}/cancel",
+        people_api.post_cancel,
+        (*_ONE, Code.CANNOT_CANCEL),
+    ),
+    Operation("get", "/approvals", people_api.get_approvals, (Code.INVALID_PARAMETER,)),
+    Operation("get", "/approvals/{approval_id}", people_api.get_approval, _ONE),
+    Operation(
+        "post",
+        "/approvals/{approval_id}/decision",
+        people_api.post_decision,
+        (
+            *_ONE,
+            *_BODY,
+            Code.ALREADY_DECIDED,
+            Code.ALREADY_APPROVED_BY_YOU,
+            Code.APPROVAL_EXPIRED,
+            Code.APPROVAL_CHANGED,
+        ),
+    ),
+    Operation("get", "/cases", people_api.get_cases, (Code.INVALID_PARAMETER,)),
+    Operation("get", "/cases/{case_id}", people_api.get_case, _ONE),
+    Operation(
+        "post",
+        "/cases/{case_id}/claim",
+        people_api.post_claim,
+        (*_ONE, Code.CLAIM_CONFLICT, Code.CASE_CLOSED),
+    ),
+    Operation(
+        "post",
+        "/cases/{case_id}/resolution",
+        people_api.post_resolution,
+        (
+            *_ONE,
+            *_BODY,
+            Code.CASE_CLOSED,
+            Code.NOT_CLAIMED,
+            Code.RESOLUTION_NOT_ALLOWED,
+            Code.ATTEMPT_ALIVE,
+        ),
+    ),
+)
