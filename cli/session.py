@@ -1,4 +1,4 @@
-"""A signed-in client: the profile's token, renewed when it has expired."""
+"""Profiles that are signed in: how they come to be, and the client that each of them is."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from cli import profiles, tokens
 from cli.client import Client
 from cli.errors import NotSignedIn, Stop
 from cli.profiles import Profile
+from cli.settings import Deployment
 from cli.tokens import Tokens
 
 
@@ -22,6 +23,48 @@ def client(name: str) -> Client:
             "A token is never sent to another API: sign in there with another profile.",
         )
     return Client(profile.api_url, ProfileTokens(profile))
+
+
+def keep_person(name: str, place: Deployment, granted: Tokens) -> Profile:
+    """Write down that this profile is signed in as the person whom the tokens are for."""
+    profile = Profile(
+        name=name,
+        kind="person",
+        api_url=place.api_url,
+        auth_url=place.auth_url,
+        client_id=place.people_client_id,
+        access=granted.access,
+        expires_at=granted.expires_at,
+        refresh=granted.refresh,
+    )
+    profiles.save(profile)
+    return profile
+
+
+def sign_in_person(name: str, place: Deployment, username: str, password: str) -> Profile:
+    """Sign a profile in as a seeded user of the local stage, through the hosted page. Raises NotSignedIn."""
+    granted = tokens.sign_in(place.auth_url, place.people_client_id, username, password)
+    return keep_person(name, place, granted)
+
+
+def sign_in_agent(
+    name: str, place: Deployment, agent: str, client_id: str, client_secret: str
+) -> Profile:
+    """Sign a profile in as an agent. Its secret is kept beside the token, to ask for the next one."""
+    granted = tokens.agent_tokens(place.auth_url, client_id, client_secret)
+    profile = Profile(
+        name=name,
+        kind="agent",
+        api_url=place.api_url,
+        auth_url=place.auth_url,
+        client_id=client_id,
+        access=granted.access,
+        expires_at=granted.expires_at,
+        client_secret=client_secret,
+        agent=agent,
+    )
+    profiles.save(profile)
+    return profile
 
 
 class ProfileTokens:

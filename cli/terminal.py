@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, assert_never
@@ -53,7 +54,7 @@ class Terminal:
 
     def show(self, page: Page) -> None:
         """Print a result."""
-        self._out.print(_drawn(page, self._out.width))
+        _print(self._out, page)
 
     def json(self, body: Any) -> None:
         """Print JSON, and only JSON; in ASCII, so that no text in it can steer a terminal."""
@@ -61,7 +62,7 @@ class Terminal:
 
     def tell(self, page: Page) -> None:
         """Print to standard error."""
-        self._err.print(_drawn(page, self._err.width))
+        _print(self._err, page)
 
     def note(self, *lines: str) -> None:
         """Print lines to standard error."""
@@ -84,6 +85,14 @@ class Terminal:
                 )
 
 
+def _print(console: Console, page: Page) -> None:
+    with console.capture() as captured:
+        console.print(_drawn(page, console.width))
+    # Without the spaces that fill lines up: they only disturb who copies, pipes or narrows the window.
+    console.file.write(re.sub(r" +$", "", captured.get(), flags=re.MULTILINE))
+    console.file.flush()
+
+
 def _console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, theme=_THEME, markup=False, highlight=False, emoji=False)
 
@@ -95,9 +104,10 @@ def _drawn(page: Page, width: int) -> Group:
 def _block(block: Block, width: int) -> RenderableType:
     match block:
         case Line():
-            return Padding(_text(*block.spans), (0, 0, 0, block.indent), expand=False)
+            text = _text(*block.spans)
+            return Padding(text, (0, 0, 0, block.indent)) if block.indent else text
         case Rows():
-            return Padding(_table(block, width), (0, 0, 0, block.indent), expand=False)
+            return Padding(_table(block, width), (0, 0, 0, block.indent))
         case Rule():
             return _rule(block, width)
         case Fence():
@@ -128,7 +138,7 @@ def _table(block: Rows, width: int) -> RenderableType:
 def _stacked(row: tuple[Span, ...], columns: int) -> RenderableType:
     if len(row) < columns:
         return _text(*_spaced(row))
-    return Group(_text(*_spaced(row[:-1])), Padding(_text(row[-1]), (0, 0, 0, 4), expand=False))
+    return Group(_text(*_spaced(row[:-1])), Padding(_text(row[-1]), (0, 0, 0, 4)))
 
 
 def _rule(block: Rule, width: int) -> RenderableType:

@@ -20,7 +20,7 @@ _Reason = Annotated[
 def approvals(
     context: typer.Context, *, limit: Limit = 50, as_json: Json = False, profile: Profile = ""
 ) -> None:
-    """List what waits for your approval; show, approve or reject one.
+    """List what waits for approval; decide one.
 
     Nothing that cannot be taken back runs before the people whom the policy names have agreed.
     """

@@ -29,7 +29,7 @@ class Resolution(StrEnum):
 def cases(
     context: typer.Context, *, limit: Limit = 50, as_json: Json = False, profile: Profile = ""
 ) -> None:
-    """List the open cases; show, claim or resolve one.
+    """List the open cases; claim and settle one.
 
     A case is what automation could not settle: it stays open until a person has settled it.
     """
@@ -40,14 +40,20 @@ def cases(
 
 @app.command()
 def show(case_id: CaseId, *, as_json: Json = False, profile: Profile = "") -> None:
-    """Show what is owed, why automation stopped, all of the evidence, and what you may do."""
+    """Show what is owed, and all of the evidence.
+
+    Also why automation stopped, what exists already, and what you may do about it.
+    """
     work = Work(profile, as_json)
     work.answer(work.client.case(case_id), case_page)
 
 
 @app.command()
 def claim(case_id: CaseId, *, as_json: Json = False, profile: Profile = "") -> None:
-    """Take a case for fifteen minutes, so that nobody else works on it; again, to keep it longer."""
+    """Take a case for fifteen minutes.
+
+    Nobody else can settle it while you hold it; claim it again to keep it longer.
+    """
     work = Work(profile, as_json)
     work.answer(work.client.claim(case_id), case_page)
 
@@ -70,7 +76,9 @@ def resolve(
     as_json: Json = False,
     profile: Profile = "",
 ) -> None:
-    """Settle a case that you have claimed; its saga is then driven on.
+    """Settle a case that you have claimed.
+
+    Its saga is then driven on.
 
     retry: automation tries again, with the same key. done: you have done it by hand, with the same key.
     accept: what is left stays. did_not_happen: there is no effect, and there will be none. close: nothing is owed.

@@ -20,7 +20,10 @@ _MOST_BYTES = 1 << 20
 
 
 def catalogue(name: CatalogueName, *, as_json: Json = False, profile: Profile = "") -> None:
-    """Show the steps that a plan may choose from: by kind, with their arguments, limits and undos."""
+    """Show the steps that a plan may choose from.
+
+    By kind, each with its description, its arguments and their limits, and what undoes it.
+    """
     work = Work(profile, as_json)
     work.answer(work.client.catalogue(name), catalogue_page)
 
@@ -42,9 +45,9 @@ def submit(
     as_json: Json = False,
     profile: Profile = "",
 ) -> None:
-    """Submit a plan, byte for byte as it is. Agents only.
+    """Submit a plan, and see what it meets.
 
-    Admitted, it answers with the saga that runs it; the same plan again answers with the same saga. Refused, it lists
+    For agents. The file is sent byte for byte as it is. Admitted, the plan answers with the saga that runs it; the same plan again answers with the same saga. Refused, it lists
     every problem with its place in the plan and what to change. With --wait and --json, the saga as it was last seen is
     printed.
     """
@@ -62,7 +65,10 @@ def submit(
 
 
 def request(request_id: RequestId, *, as_json: Json = False, profile: Profile = "") -> None:
-    """Show how far a request has come: every plan for it, its problems, what is left. Agents only."""
+    """Show how far a request has come.
+
+    For agents. Every plan that was looked at for it, its problems, and how many more are accepted.
+    """
     work = Work(profile, as_json)
     work.answer(work.client.request(request_id), request_page)
 

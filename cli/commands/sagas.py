@@ -44,9 +44,9 @@ def show(
     as_json: Json = False,
     profile: Profile = "",
 ) -> None:
-    """Show a saga as a timeline: forward on top, the point of no return as a line, undo below.
+    """Show a saga as a timeline.
 
-    People also see each attempt, the keys, the receipts, where the plan came from, and the agent's own words in a box.
+    Forward on top, the point of no return as a line, undo below. People also see each attempt, the keys, the receipts, where the plan came from, and the agent's own words in a box.
     An agent sees its own sagas and how they ended. With --follow and --json, the last look is printed.
     """
     work = Work(profile, as_json)
@@ -84,7 +84,10 @@ def sagas(
     as_json: Json = False,
     profile: Profile = "",
 ) -> None:
-    """List sagas, newest first. For people."""
+    """List sagas, newest first.
+
+    For people. Options narrow the list down, and may be combined.
+    """
     work = Work(profile, as_json)
     found = collected(
         work.client.sagas,
@@ -101,7 +104,10 @@ def sagas(
 def cancel(
     saga_id: SagaId, *, yes: Yes = False, as_json: Json = False, profile: Profile = ""
 ) -> None:
-    """Turn a saga back before its point of no return: what was done is undone. Operators only."""
+    """Turn a saga back before its point of no return.
+
+    For operators. What was done is undone; past the point of no return it is refused.
+    """
     work = Work(profile, as_json)
     client = work.client
     if work.asks(yes=yes):

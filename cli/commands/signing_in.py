@@ -5,19 +5,15 @@ from __future__ import annotations
 import sys
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from cli import profiles
 from cli.errors import Stop
 from cli.options import Json, Profile
-from cli.page import Page
 from cli.settings import Deployment, deployment
 from cli.work import Work, terminal
-
-_WHERE = "Where the deployment is"
-_AGENT = "For agents"
 
 
 def login(
@@ -27,7 +23,6 @@ def login(
         typer.Option(
             metavar="NAME",
             help="Sign in as this agent, with its client's credentials, and not as a person.",
-            rich_help_panel=_AGENT,
             show_default=False,
         ),
     ] = None,
@@ -35,8 +30,8 @@ def login(
         str | None,
         typer.Option(
             envvar="SAGAPLANE_CLIENT_ID",
+            metavar="ID",
             help="The agent's client id, if the outputs file does not say it.",
-            rich_help_panel=_AGENT,
             show_default=False,
         ),
     ] = None,
@@ -44,8 +39,8 @@ def login(
         str | None,
         typer.Option(
             envvar="SAGAPLANE_CLIENT_SECRET",
+            metavar="SECRET",
             help="The agent's client secret. Better in the environment than on the command line; asked for if absent.",
-            rich_help_panel=_AGENT,
             show_default=False,
         ),
     ] = None,
@@ -104,7 +99,7 @@ def login(
 
 
 def logout(*, profile: Profile = "") -> None:
-    """Sign out: end the sign-in at Cognito, and forget the profile's token."""
+    """Sign out: forget the token, and end the sign-in."""
     from cli.tokens import revoke  # noqa: PLC0415 - brings httpx, which `--help` does not need
 
     name = profile
@@ -123,9 +118,9 @@ def logout(*, profile: Profile = "") -> None:
 
 
 def whoami(*, as_json: Json = False, profile: Profile = "") -> None:
-    """Show who the profile is signed in as, from its token's own claims.
+    """Show who you are signed in as.
 
-    They are decoded, not verified: only the API verifies. With --json, these claims are printed.
+    It is read from the token's own claims. They are decoded, not verified: only the API verifies. With --json, these claims are printed.
     """
     from cli.tokens import claims  # noqa: PLC0415 - brings httpx, which `--help` does not need
     from cli.views.whoami import whoami_page  # noqa: PLC0415 - beside it
@@ -146,6 +141,7 @@ def _needed(value: str, what: str, option: str) -> str:
 
 def _sign_in_person(name: str, place: Deployment, *, browser: bool) -> None:
     from cli.callback import Listener  # noqa: PLC0415 - brings httpx, which `--help` does not need
+    from cli.session import keep_person  # noqa: PLC0415 - beside it
     from cli.tokens import SignIn  # noqa: PLC0415 - beside it
 
     if not place.people_client_id:
@@ -159,25 +155,14 @@ def _sign_in_person(name: str, place: Deployment, *, browser: bool) -> None:
         print(said if opened else "Open this page to sign in:", file=sys.stderr)
         # Unwrapped, so that it can be copied.
         print(attempt.url, file=sys.stderr, flush=True)
-        granted = attempt.exchange(listener.wait())
-    _keep(
-        profiles.Profile(
-            name,
-            "person",
-            place.api_url,
-            place.auth_url,
-            place.people_client_id,
-            granted.access,
-            granted.expires_at,
-            granted.refresh,
-        )
-    )
+        code = listener.wait()
+    _say(keep_person(name, place, attempt.exchange(code)))
 
 
 def _sign_in_agent(
     name: str, place: Deployment, agent: str, client_id: str | None, client_secret: str | None
 ) -> None:
-    from cli.tokens import agent_tokens  # noqa: PLC0415 - brings httpx, which `--help` does not need
+    from cli.session import sign_in_agent  # noqa: PLC0415 - brings httpx, which `--help` does not need
 
     client_id = client_id or place.agents.get(agent)
     if not client_id:
@@ -189,28 +174,13 @@ def _sign_in_agent(
         if not sys.stdin.isatty():
             raise Stop("An agent signs in with a secret: put it into SAGAPLANE_CLIENT_SECRET.")
         client_secret = str(typer.prompt("Client secret", hide_input=True, err=True))
-    granted = agent_tokens(place.auth_url, client_id, client_secret)
-    _keep(
-        profiles.Profile(
-            name,
-            "agent",
-            place.api_url,
-            place.auth_url,
-            client_id,
-            granted.access,
-            granted.expires_at,
-            client_secret=client_secret,
-            agent=agent,
-        )
-    )
+    _say(sign_in_agent(name, place, agent, client_id, client_secret))
 
 
-def _keep(profile: profiles.Profile) -> None:
+def _say(profile: profiles.Profile) -> None:
     from cli.tokens import claims  # noqa: PLC0415 - brings httpx, which `--help` does not need
 
-    profiles.save(profile)
-    said: dict[str, Any] = claims(profile.access)
-    who = profile.agent or said.get("username") or "somebody"
-    page = Page()
-    page.line(f"signed in as {profile.kind} {who}, profile “{profile.name}”, at {profile.api_url}")
-    terminal().tell(page)
+    who = profile.agent or claims(profile.access).get("username") or "somebody"
+    terminal().note(
+        f"signed in as {profile.kind} {who}, profile “{profile.name}”, at {profile.api_url}"
+    )

@@ -16,13 +16,13 @@ def saga_page(body: dict[str, Any]) -> Page:
     if "provenance" not in body:
         return page
     for step in body["steps"]:
-        _step(page, step)
+        _step(page, step, crossed=body["pivot"] == "crossed")
     _provenance(page, body)
     add_agent_words(page, body.get("rationale"), body.get("notes") or [])
     return page
 
 
-def _step(page: Page, step: dict[str, Any]) -> None:
+def _step(page: Page, step: dict[str, Any], *, crossed: bool) -> None:
     page.heading(f"{step['index']} {step['name']} ({step['kind']}, version {step['version']})")
     page.fields(
         [
@@ -35,18 +35,19 @@ def _step(page: Page, step: dict[str, Any]) -> None:
     )
     _command(page, "do", step["forward"])
     if step.get("undo"):
-        _command(page, f"undo: {step['undo']['operation']}", step["undo"])
+        barred = "  never starts: the point of no return has been crossed" if crossed else ""
+        _command(page, f"undo: {step['undo']['operation']}", step["undo"], barred)
 
 
-def _command(page: Page, name: str, command: dict[str, Any]) -> None:
-    unsettled = Span("  outcome of a call unknown", "warn") if command["unsettled"] else ""
+def _command(page: Page, name: str, command: dict[str, Any], barred: str = "") -> None:
+    unsettled = Span("  outcome of a call unknown", "warn") if command["unsettled"] else barred
     tried = f"{command['attempts']} of {command['budget']} attempts"
     page.line(Span(name, "live"), f"  {command['state']}, {tried}", unsettled, indent=2)
     page.fields(
         [
             ("key", command["key"]),
             ("authority", _authority(command["authority"])),
-            ("waits for", ", ".join(str(index) for index in command.get("waits_for") or ())),
+            ("waits for", _undos(command.get("waits_for") or [])),
             ("inputs", _pairs(command.get("inputs"))),
             ("condition", command.get("condition")),
             ("receipt", _receipt(command.get("receipt") or command.get("result"))),
@@ -90,6 +91,10 @@ def _provenance(page: Page, body: dict[str, Any]) -> None:
         ],
         indent=2,
     )
+
+
+def _undos(indexes: list[int]) -> str:
+    return f"the undo of step {', '.join(str(i) for i in indexes)}" if indexes else ""
 
 
 def _authority(authority: dict[str, Any]) -> str:

@@ -18,6 +18,12 @@ _BOUNDARY: dict[str, tuple[str, Style]] = {
     "crossed": ("point of no return, crossed: nothing above it can be undone any more", "warn"),
 }
 
+_WHOSE_TURN = {
+    "awaiting_approval": "an approver decides, see sagaplane approvals",
+    "awaiting_manual_resolution": "an operator settles its case, see sagaplane cases",
+    "compensation_blocked": "an operator settles its case, see sagaplane cases",
+}
+
 
 def timeline_page(body: dict[str, Any]) -> Page:
     """The head in a few lines, then every step."""
@@ -33,6 +39,8 @@ def timeline_page(body: dict[str, Any]) -> Page:
             "dim",
         )
     )
+    if body["status"] in states.AWAITS_A_PERSON:
+        page.line(Span("a person has to go on: ", "person"), _WHOSE_TURN[body["status"]])
     _forward(page, body)
     _backward(page, body)
     return page
@@ -61,8 +69,9 @@ def changes(before: dict[str, Any] | None, after: dict[str, Any]) -> list[str]:
     for step in after["steps"]:
         old = seen.get(step["index"])
         name = f"{step['index']} {step['name']}"
-        if old is None or forward_state(old) != forward_state(step):
-            told.append(f"  {name}: {forward_state(step)}")
+        going = forward_state(step)
+        if going != "prepared" and (old is None or forward_state(old) != going):
+            told.append(f"  {name}: {going}")
         undoing = undo_state(step)
         if undoing not in {None, "pending"} and (old is None or undo_state(old) != undoing):
             told.append(f"  undo {name}: {undoing}")
