@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-import httpx
-
+from cli.profiles import Profile, save
+from cli.tokens import agent_tokens, sign_in
 from functions.aws.dynamo import DynamoStore
 from functions.sandbox import asks
 from functions.sandbox.client import ShopAdmin
@@ -15,7 +18,7 @@ from infra.local.demo.stage import Stage
 from infra.local.place import Place, read_json
 from infra.local.seed import client
 
-_SCOPES = "sagaplane/catalogue.read sagaplane/plans.submit sagaplane/sagas.read"
+STATE = "XDG_STATE_HOME"
 _PLENTY = 100_000
 
 
@@ -33,8 +36,8 @@ def cast_stage(place: Place) -> Stage:
         other_agent=_agent("nightly", outputs, known),
         approver=_person("approver", place, outputs, known),
         operator=_person("operator", place, outputs, known),
-        approver_terminal=_terminal("approver", place, outputs, known),
-        operator_terminal=_terminal("operator", place, outputs, known),
+        approver_terminal=_terminal("approver", place),
+        operator_terminal=_terminal("operator", place),
         shop=shop,
         store=store,
     )
@@ -42,24 +45,43 @@ def cast_stage(place: Place) -> Stage:
 
 def _agent(name: str, outputs: dict[str, Any], known: dict[str, Any]) -> Caller:
     identity = known["agents"][name]
-    answer = httpx.post(
-        f"{outputs['auth_url']}/oauth2/token",
-        data={"grant_type": "client_credentials", "scope": _SCOPES},
-        auth=(identity["client_id"], identity["client_secret"]),
-    )
-    answer.raise_for_status()
-    return Caller(name, outputs["api_url"], answer.json()["access_token"])
+    tokens = agent_tokens(outputs["auth_url"], identity["client_id"], identity["client_secret"])
+    return Caller(name, outputs["api_url"], tokens.access)
 
 
 def _person(name: str, place: Place, outputs: dict[str, Any], known: dict[str, Any]) -> Caller:
-    signed_in = client(place, "cognito-idp").initiate_auth(
-        ClientId=outputs["people_client_id"],
-        AuthFlow="USER_PASSWORD_AUTH",
-        AuthParameters={"USERNAME": name, "PASSWORD": known["users"][name]},
-    )
-    token = signed_in["AuthenticationResult"]["AccessToken"]
-    return Caller(name, outputs["api_url"], token)
+    """Signed in on the hosted page, as a browser would; kept as a profile, so that the command line is signed in too."""
+    auth_url, client_id = outputs["auth_url"], outputs["people_client_id"]
+    tokens = sign_in(auth_url, client_id, name, known["users"][name])
+    with _state_of(place):
+        save(
+            Profile(
+                name=name,
+                kind="person",
+                api_url=outputs["api_url"],
+                auth_url=auth_url,
+                client_id=client_id,
+                access=tokens.access,
+                expires_at=tokens.expires_at,
+                refresh=tokens.refresh,
+            )
+        )
+    return Caller(name, outputs["api_url"], tokens.access)
 
 
-def _terminal(name: str, place: Place, outputs: dict[str, Any], known: dict[str, Any]) -> Terminal:
-    return Terminal(name, {"SAGAPLANE_LOCAL": str(place.folder)})
+def _terminal(name: str, place: Place) -> Terminal:
+    return Terminal(name, {STATE: str(place.folder)})
+
+
+@contextmanager
+def _state_of(place: Place) -> Iterator[None]:
+    """The stage keeps its sign-ins in its own folder, beside nobody's own."""
+    before = os.environ.get(STATE)
+    os.environ[STATE] = str(place.folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[STATE]
+        else:
+            os.environ[STATE] = before
