@@ -50,6 +50,27 @@ class Stale(Exception):
         self.current = current
 
 
+class TooLarge(Exception):
+    """A record would exceed what a store holds: 400 KB on DynamoDB. Nothing was written."""
+
+
+class BadCursor(ValueError):
+    """`start` is nothing that a page of this index has returned."""
+
+
+MOST_CHANGES = 100
+"""In one write (a limit of DynamoDB's transactions)."""
+
+
+def checked(changes: Sequence[Change]) -> Sequence[Change]:
+    """The changes, if a store may take them at all. Raises ValueError: to send these is a bug."""
+    if not 1 <= len(changes) <= MOST_CHANGES:
+        raise ValueError(f"{len(changes)} changes in one write: between 1 and {MOST_CHANGES}")
+    if len({change.key for change in changes}) < len(changes):
+        raise ValueError("one write changes a record once, and has several changes of one")
+    return changes
+
+
 class Store(Protocol):
     """Two tables and one kind of write: all changes of a call happen, or none."""
 
@@ -60,7 +81,7 @@ class Store(Protocol):
         """All records under one partition key in order of `sk`, read consistently."""
 
     def write(self, changes: Sequence[Change]) -> list[Item]:
-        """Apply all changes or none; raises Stale. The new record is returned where there was one change."""
+        """Apply all changes or none; raises Stale, TooLarge. The new record is returned where there was one change."""
 
     def index(
         self,
@@ -73,7 +94,10 @@ class Store(Protocol):
         limit: int = 100,
         start: str | None = None,
     ) -> tuple[list[Item], str | None]:
-        """Records under `value` of the index `name` in order, and where to go on. Eventually consistent."""
+        """Records under `value` of the index `name` in order, and where to go on. Eventually consistent.
+
+        Raises BadCursor.
+        """
 
 
 class Clock(Protocol):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from botocore.exceptions import ClientError
 
-from functions.ports import JSON, Change, Item, Key, Stale, Table
+from functions.ports import JSON, BadCursor, Change, Item, Key, Stale, Table, TooLarge, checked
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -24,6 +24,8 @@ INDEXES = {
     "listed": ("listed", "created_at"),
     "open": ("open", "created_at"),
 }
+_LOST = {"ConditionalCheckFailedException", "TransactionConflictException"}
+"""Somebody else wrote first, or is just about to."""
 _TO = TypeSerializer()
 _FROM = TypeDeserializer()
 
@@ -54,7 +56,7 @@ class DynamoStore:
 
     def write(self, changes: Sequence[Change]) -> list[Item]:
         """One change as an UpdateItem that returns the new record, several as a transaction."""
-        if len(changes) == 1:
+        if len(checked(changes)) == 1:
             return [self._write_one(changes[0])]
         self._write_all(changes)
         return []
@@ -77,17 +79,27 @@ class DynamoStore:
         values: dict[str, Any] = {":p": {"S": value}}
         if up_to is not None:
             values[":s"] = {"N": str(up_to)}
-        begin: dict[str, Any] = {"ExclusiveStartKey": _cursor(start)} if start else {}
-        found = self._client.query(
-            TableName=self._name(table),
-            IndexName=name,
-            KeyConditionExpression=condition,
-            ExpressionAttributeNames=names,
-            ExpressionAttributeValues=values,
-            ScanIndexForward=not newest_first,
-            Limit=limit,
-            **begin,
+        begin: dict[str, Any] = (
+            {"ExclusiveStartKey": _cursor(start, frozenset({"pk", "sk", partition, sort}))}
+            if start
+            else {}
         )
+        try:
+            found = self._client.query(
+                TableName=self._name(table),
+                IndexName=name,
+                KeyConditionExpression=condition,
+                ExpressionAttributeNames=names,
+                ExpressionAttributeValues=values,
+                ScanIndexForward=not newest_first,
+                Limit=limit,
+                **begin,
+            )
+        except ClientError as error:
+            # All but the cursor is our own.
+            if begin and error.response["Error"]["Code"] == "ValidationException":
+                raise BadCursor("not a key of this index") from error
+            raise
         more = found.get("LastEvaluatedKey")
         return [_item(i) for i in found["Items"]], _text(more) if more else None
 
@@ -105,8 +117,8 @@ class DynamoStore:
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
         except ClientError as error:
-            if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
-                raise
+            if error.response["Error"]["Code"] not in _LOST:
+                raise _named(error) from error
             raise Stale({change.key: self._current(change.key, error.response)}) from error
         return _item(found["Attributes"])
 
@@ -189,7 +201,8 @@ def _condition(expression: _Expression, change: Change) -> str:
     parts = [f"attribute_exists({expression.path('pk')})"]
     for path, value in change.expect.items():
         if value is None:
-            parts.append(f"attribute_not_exists({expression.path(path)})")
+            name, null = expression.path(path), expression.value("NULL")
+            parts.append(f"(attribute_not_exists({name}) OR attribute_type({name}, {null}))")
         else:
             parts.append(f"{expression.path(path)} = {expression.value(value)}")
     return " AND ".join(parts)
@@ -197,12 +210,21 @@ def _condition(expression: _Expression, change: Change) -> str:
 
 def _reasons(error: ClientError) -> list[Mapping[str, Any]]:
     if error.response["Error"]["Code"] != "TransactionCanceledException":
-        raise error
+        raise _named(error) from error
     reasons = cast("list[Mapping[str, Any]]", error.response.get("CancellationReasons", []))
     expected = {"None", "ConditionalCheckFailed", "TransactionConflict"}
     if not reasons or any(r.get("Code", "None") not in expected for r in reasons):
-        raise error
+        raise _named(error) from error
     return reasons
+
+
+def _named(error: ClientError) -> Exception:
+    """The port's own exception where there is one for it. DynamoDB has no code for this one, only words."""
+    reasons = error.response.get("CancellationReasons", [])
+    said = [error.response["Error"], *cast("list[Any]", reasons)]
+    if any("Item size" in (each.get("Message") or "") for each in said):
+        return TooLarge("an item would exceed 400 KB")
+    return error
 
 
 def _keys(key: Key) -> dict[str, Any]:
@@ -230,5 +252,11 @@ def _text(key: Mapping[str, Any]) -> str:
     return base64.urlsafe_b64encode(json.dumps(key).encode()).decode()
 
 
-def _cursor(text: str) -> dict[str, Any]:
-    return cast("dict[str, Any]", json.loads(base64.urlsafe_b64decode(text.encode())))
+def _cursor(text: str, names: frozenset[str]) -> dict[str, Any]:
+    try:
+        key = json.loads(base64.urlsafe_b64decode(text.encode("ascii")))
+    except ValueError as error:
+        raise BadCursor("not a cursor") from error
+    if not isinstance(key, dict) or key.keys() != names:
+        raise BadCursor("not a key of this index")
+    return key

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from functions.domain.problems import PROBLEM_JSON, Code, Problem, ProblemDetails, problem
 from functions.handlers.wiring import logger
+from functions.ports import BadCursor
 
 V = TypeVar("V", bound=BaseModel)
 _PLACES = {"path": Code.INVALID_PARAMETER, "query": Code.INVALID_PARAMETER}
@@ -33,6 +34,7 @@ def api(title: str) -> APIGatewayHttpResolver:
     app.configure_openapi(title=title, version="1")
     app.exception_handler(Refusal)(_refused)
     app.exception_handler(RequestValidationError)(_invalid)
+    app.exception_handler(BadCursor)(_bad_cursor)
     app.exception_handler(Exception)(_failed)
     app.not_found(_not_found)
     return app
@@ -65,6 +67,13 @@ def _refused(refusal: Refusal) -> Response[str]:
 
 def _invalid(error: RequestValidationError) -> Response[str]:
     return refused([_problem(each) for each in error.errors()])
+
+
+def _bad_cursor(_error: BadCursor) -> Response[str]:
+    hint = "Use `next` of the page before as it is, with the same parameters."
+    return refused(
+        [problem(Code.INVALID_PARAMETER, "Not a cursor of this list.", hint, at=("cursor",))]
+    )
 
 
 def _problem(error: Mapping[str, Any]) -> Problem:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import copy
+import json
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from functions.ports import JSON, Change, Item, Key, Stale, Table
+from functions.ports import JSON, BadCursor, Change, Item, Key, Stale, Table, TooLarge, checked
 
 INDEXES = {
     "due": ("due_shard", "due_at"),
     "listed": ("listed", "created_at"),
     "open": ("open", "created_at"),
 }
+
+
+MOST_BYTES = 400 * 1024
 
 
 class MemoryStore:
@@ -43,6 +47,7 @@ class MemoryStore:
     def write(self, changes: Sequence[Change]) -> list[Item]:
         """Check every expectation, then apply every change."""
         with self._lock:
+            checked(changes)
             failed = {
                 c.key: copy.deepcopy(self._items.get(c.key))
                 for c in changes
@@ -50,9 +55,9 @@ class MemoryStore:
             }
             if failed:
                 raise Stale(failed)
+            after = {c.key: _applied(self._items.get(c.key), c) for c in changes}
             self.writes += 1
-            for change in changes:
-                self._items[change.key] = _applied(self._items.get(change.key), change)
+            self._items |= after
             if len(changes) == 1:
                 return [copy.deepcopy(self._items[changes[0].key])]
             return []
@@ -81,10 +86,16 @@ class MemoryStore:
                 and (up_to is None or item[sort] <= up_to)
             ]
             found.sort(key=lambda f: f[:2], reverse=newest_first)
-            begin = int(start) if start else 0
+            begin = _position(start) if start else 0
             page: list[Item] = [copy.deepcopy(item) for *_, item in found[begin : begin + limit]]
             more = str(begin + limit) if begin + limit < len(found) else None
             return page, more
+
+
+def _position(start: str) -> int:
+    if not (start.isascii() and start.isdecimal()):
+        raise BadCursor("not a position in this index")
+    return int(start)
 
 
 def _at(item: Mapping[str, Any], path: str) -> JSON:
@@ -97,7 +108,14 @@ def _at(item: Mapping[str, Any], path: str) -> JSON:
 def _holds(item: Mapping[str, Any] | None, expect: Mapping[str, JSON] | None) -> bool:
     if expect is None:
         return item is None
-    return item is not None and all(_at(item, path) == value for path, value in expect.items())
+    return item is not None and all(
+        _text(_at(item, path)) == _text(value) for path, value in expect.items()
+    )
+
+
+def _text(value: JSON) -> str:
+    """As text, because to Python 1 and True are equal, and to DynamoDB they are not."""
+    return json.dumps(value, sort_keys=True)
 
 
 def _applied(item: Mapping[str, Any] | None, change: Change) -> dict[str, Any]:
@@ -108,8 +126,22 @@ def _applied(item: Mapping[str, Any] | None, change: Change) -> dict[str, Any]:
         target = after
         for parent in parents:
             target = target[parent]
+        _exact(value)
         if value is None:
             target.pop(name, None)
         else:
             target[name] = copy.deepcopy(value)
+    if len(json.dumps(after, ensure_ascii=False).encode()) > MOST_BYTES:
+        raise TooLarge(change.key)
     return after
+
+
+def _exact(value: JSON) -> None:
+    """A float would not survive DynamoDB, so it does not survive here either."""
+    if isinstance(value, float):
+        raise TypeError("a float is not exact")
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            _exact(each)
