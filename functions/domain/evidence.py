@@ -8,7 +8,9 @@ from functions.domain.cases import CaseCause, Resolution
 from functions.domain.ledger.forward import is_unsettled
 from functions.domain.ledger.records import (
     ForwardState,
+    Head,
     Intent,
+    Pivot,
     Saga,
     StepRecord,
     UndoState,
@@ -18,6 +20,7 @@ from functions.domain.outcome import RefusalCause
 
 Side = Literal["do", "undo"]
 HISTORY_SHOWN = 10
+WORDS_SHOWN = 160
 _ASK_OR_DO = (Resolution.RETRY, Resolution.DONE)
 
 
@@ -52,14 +55,17 @@ def _undo_cause(step: StepRecord) -> CaseCause:
         return CaseCause.UNDO_NEEDS_PERSON
     if undo is not None and undo.state is UndoState.BLOCKED:
         return CaseCause.UNDO_BLOCKED
+    if undo is not None and undo_unsettled(undo) and undo.attempts < undo.budget:
+        return CaseCause.OUTCOME_UNSETTLED
     return CaseCause.UNDO_BUDGET_SPENT
 
 
 def obligation(step: StepRecord, side: Side, cause: CaseCause) -> str:
     """What is owed, in one sentence."""
-    what = step.sentence or step.name
+    # Both may be long, and the whole is one short text: a case that can not be written helps nobody.
+    what = (step.sentence or step.name)[:WORDS_SHOWN]
     receipt = step.forward.receipt
-    where = f" ({receipt.resource})" if receipt is not None else ""
+    where = f" ({receipt.resource[:WORDS_SHOWN]})" if receipt is not None else ""
     if cause is CaseCause.LATE_EFFECT:
         return f"An effect of “{what}”{where} exists that the saga does not account for."
     if side == "undo" and receipt is None:
@@ -92,8 +98,16 @@ def reason(step: StepRecord, side: Side, cause: CaseCause) -> str:
     return f"{words.get(cause, cause.value)} {last}".strip()[:500]
 
 
-def allowed(step: StepRecord, cause: CaseCause) -> tuple[Resolution, ...]:
+def may_be_done_by_hand(head: Head, step: StepRecord) -> bool:
+    """Whether a person may say that they did it: the boundary only while it is being crossed, never around its checks."""
+    done = step.forward.state is ForwardState.COMPLETED
+    return done or not step.boundary or head.pivot is Pivot.CROSSING
+
+
+def allowed(head: Head, step: StepRecord, cause: CaseCause) -> tuple[Resolution, ...]:
     """What a person may do. Retrying keeps the key; a conflicting key is never simply retried."""
+    if not may_be_done_by_hand(head, step):
+        return (Resolution.RETRY,)
     if cause is CaseCause.LATE_EFFECT:
         owed = step.undo is not None
         return (Resolution.RETRY, Resolution.DONE) if owed else (Resolution.DONE,)

@@ -139,7 +139,7 @@ def _case(saga: Saga, step: StepRecord, side: Side, why: CaseCause, now: int) ->
         obligation=obligation(step, side, why),
         why=reason(step, side, why),
         evidence=evidence(saga, step),
-        allowed=allowed(step, why),
+        allowed=allowed(head, step, why),
         created_at=now,
         open=f"case#{head.tenant}",
         due_shard=heads.due_shard(head.saga_id),

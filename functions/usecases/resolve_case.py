@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from functions.domain import cases
 from functions.domain.cases import AlreadySettled, Case, NotAllowed, NotHeld, Resolution
+from functions.domain.evidence import may_be_done_by_hand
 from functions.domain.ledger import forward
 from functions.domain.ledger import head as heads
 from functions.domain.ledger import undo as undos
@@ -74,7 +75,7 @@ def resolve_case(
             if saga is None:
                 return None
             more = _saga_changes(saga, case, resolution, evidence, now, settles_after)
-            if isinstance(more, AttemptAlive):
+            if isinstance(more, AttemptAlive | NotAllowed):
                 return more
             changes += more
         try:
@@ -92,11 +93,13 @@ def _saga_changes(
     evidence: str | None,
     now: Millis,
     settles_after: int,
-) -> list[Change] | AttemptAlive:
+) -> list[Change] | AttemptAlive | NotAllowed:
     if case.index is None:
-        head = _fresh_drivers(heads.release(saga.head, now=now))
+        head = _fresh_drivers(_released(saga, None, now))
         return [changed(saga.head, heads.want(head, "resume", now=now))]
     step = saga.steps[case.index]
+    if resolution is Resolution.DONE and not may_be_done_by_hand(saga.head, step):
+        return NotAllowed((Resolution.RETRY,))
     alive = _alive(step, now, settles_after, by_hand=resolution is not Resolution.RETRY)
     if alive is not None:
         return alive
@@ -133,13 +136,16 @@ def _resolved(
 
 
 def _undo_resolved(step: StepRecord, resolution: Resolution) -> StepRecord:
+    if undos.is_settled(step):
+        # An attempt that had been given up has reported success after all.
+        return step
     unknown_effect = forward.is_unsettled(step.forward)
     if resolution is Resolution.DID_NOT_HAPPEN and unknown_effect:
         return undos.reopen(forward.found_absent(step))
     if resolution is Resolution.DID_NOT_HAPPEN:
         return undos.found_absent(step)
     if resolution is Resolution.RETRY:
-        return undos.reopen(step)
+        return undos.reopen(forward.ask_again(step) if unknown_effect else step)
     return undos.resolve(step, accepted=False)
 
 
@@ -153,9 +159,14 @@ def _words(evidence: str | None) -> dict[str, str]:
     return {"evidence": evidence[:500]} if evidence else {}
 
 
+def _released(saga: Saga, settled: int | None, now: Millis) -> Head:
+    """The head, in nobody's hands any more if this was the last open case."""
+    others = any(s.case is not None and s.index != settled for s in saga.steps)
+    return saga.head if others else heads.release(saga.head, now=now)
+
+
 def _driven(saga: Saga, after: StepRecord, now: Millis) -> Head:
-    others = [s for s in saga.steps if s.case is not None and s.index != after.index]
-    head = saga.head if others else heads.release(saga.head, now=now)
+    head = _released(saga, after.index, now)
     done = after.forward.state is ForwardState.COMPLETED
     if after.boundary and done and head.pivot is Pivot.CROSSING:
         head = heads.crossed(head, now=now, last=False)
@@ -163,7 +174,14 @@ def _driven(saga: Saga, after: StepRecord, now: Millis) -> Head:
     finished = all(s.forward.state is ForwardState.COMPLETED for s in steps)
     if head.direction is Direction.FINISHING and finished and head.outcome is None:
         return heads.complete(head, now=now)
+    if head.outcome is not None and not _owes(head, steps):
+        return heads.rest(head)
     return heads.want(_fresh_drivers(head), "resume", now=now)
+
+
+def _owes(head: Head, steps: tuple[StepRecord, ...]) -> bool:
+    compensating = head.direction is Direction.COMPENSATING
+    return compensating and not all(undos.is_settled(step) for step in steps)
 
 
 def _fresh_drivers(head: Head) -> Head:

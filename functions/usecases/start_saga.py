@@ -100,7 +100,8 @@ def drive(
         store.write([changed(head, driven)])
     except Stale:
         return "raced"
-    return _start(store, machines, compiled, saga, driven)
+    written = driven.model_copy(update={"version": head.version + 1})
+    return _start(store, machines, compiled, saga, written)
 
 
 def _start(store: Store, machines: Machines, compiled: Compile, saga: Saga, driven: Head) -> str:
@@ -114,9 +115,16 @@ def _start(store: Store, machines: Machines, compiled: Compile, saga: Saga, driv
         remade = machines.ensure(name, definition)
         machines.start(remade, driven.execution, driven.saga_id)
         if remade != driven.machine:
-            written = driven.model_copy(update={"version": saga.head.version + 1})
-            store.write([changed(written, written.model_copy(update={"machine": remade}))])
+            _remember(store, driven, remade)
     return "started"
+
+
+def _remember(store: Store, driven: Head, machine: str) -> None:
+    try:
+        store.write([changed(driven, driven.model_copy(update={"machine": machine}))])
+    except Stale:
+        # The execution runs; whoever looks for it under the old machine makes and finds the new one again.
+        return
 
 
 def _check_driver(

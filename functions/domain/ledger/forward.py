@@ -54,7 +54,9 @@ TRANSITIONS: dict[ForwardState, frozenset[ForwardState]] = {
             ForwardState.RELEASED,
         }
     ),
-    ForwardState.RELEASED: frozenset({ForwardState.STARTED, ForwardState.COMPLETED}),
+    ForwardState.RELEASED: frozenset(
+        {ForwardState.STARTED, ForwardState.REFUSED, ForwardState.COMPLETED}
+    ),
     ForwardState.REFUSED: frozenset({ForwardState.RELEASED, ForwardState.COMPLETED}),
     ForwardState.COMPLETED: frozenset(),
 }
@@ -200,7 +202,7 @@ def fresh_claim(*, now: Millis, lease: Lease, by: str) -> dict[str, object]:
 
 
 def refuse_before_call(record: StepRecord, *, now: Millis, reason: str, by: str) -> StepRecord:
-    """A check failed before any call was made: prepared -> refused. `reason` is kept as the record of it."""
+    """A check failed before a call was made, and no earlier one is unaccounted for. `reason` is kept as the record of it."""
     entry = AttemptEntry(
         fence=record.forward.fence,
         purpose="call",
@@ -240,8 +242,13 @@ def complete(
 
 
 def complete_by_hand(record: StepRecord, receipt: Receipt, *, now: Millis) -> StepRecord:
-    """A person has done it: the effect exists by other means, under a fence that no earlier attempt holds."""
+    """A person has done it: the effect exists by other means, under a fence that no earlier attempt holds.
+
+    Only once no attempt is alive and no late effect is possible; the boundary only while it is being crossed.
+    """
     fenced = record.forward.model_copy(update={"fence": record.forward.fence + 1})
+    if record.boundary and fenced.state is ForwardState.PREPARED:
+        raise IllegalTransition(f"{record.name}: nobody passes the boundary around its checks")
     return complete(
         record.model_copy(update={"forward": fenced}),
         receipt,
@@ -362,6 +369,13 @@ def reopen(record: StepRecord) -> StepRecord:
     }
     if forward.state is ForwardState.REFUSED:
         return _moved(record, ForwardState.RELEASED, **update)
+    return record.model_copy(update={"forward": forward.model_copy(update=update)})
+
+
+def ask_again(record: StepRecord) -> StepRecord:
+    """A person's retry of finding out: the machine may ask the target as often as at the beginning."""
+    forward = record.forward
+    update = {"settlings": 0, "fence": forward.fence + 1, "lease_until": 0}
     return record.model_copy(update={"forward": forward.model_copy(update=update)})
 
 

@@ -52,7 +52,7 @@ TRANSITIONS: dict[UndoState, frozenset[UndoState]] = {
             _S.ACCEPTED,
         }
     ),
-    _S.BLOCKED: frozenset({_S.PENDING, _S.SUCCEEDED, _S.RESOLVED, _S.ACCEPTED}),
+    _S.BLOCKED: frozenset({_S.PENDING, _S.UNKNOWN, _S.SUCCEEDED, _S.RESOLVED, _S.ACCEPTED}),
     _S.NOT_NEEDED: frozenset({_S.PENDING}),
     _S.SUCCEEDED: frozenset(),
     _S.RESOLVED: frozenset(),
@@ -301,13 +301,13 @@ def block(record: StepRecord) -> StepRecord:
 
 
 def reopen(record: StepRecord) -> StepRecord:
-    """A person's retry: blocked -> pending with one more attempt, and a new fence. What was unknown stays unknown."""
+    """A person's retry: one more attempt, and a new fence. Blocked -> pending; what was unknown is unknown again."""
     undo = record.undo
     if undo is None:
         raise IllegalTransition(f"{record.name} has no undo")
     return _moved(
         record,
-        UndoState.PENDING,
+        UndoState.UNKNOWN if undo.unsettled else UndoState.PENDING,
         budget=max(undo.budget, undo.attempts) + 1,
         settlings=0,
         fence=undo.fence + 1,
@@ -319,11 +319,10 @@ def reopen(record: StepRecord) -> StepRecord:
 
 def found_absent(record: StepRecord) -> StepRecord:
     """A person has found that no call of this undo took effect: one more attempt, under a new fence."""
-    reopened = reopen(record)
-    undo = reopened.undo
-    if undo is None:
+    if record.undo is None:
         raise IllegalTransition(f"{record.name} has no undo")
-    return reopened.model_copy(update={"undo": undo.model_copy(update={"unsettled": False})})
+    settled = record.undo.model_copy(update={"unsettled": False})
+    return reopen(record.model_copy(update={"undo": settled}))
 
 
 def resolve(record: StepRecord, *, accepted: bool) -> StepRecord:

@@ -1,0 +1,258 @@
+"""Cases: opened with what a person needs, settled once, and after that automation goes on from the ledger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from functions.domain.cases import Case, Resolution
+from functions.domain.ledger.records import (
+    Attention,
+    ForwardState,
+    Pivot,
+    SagaOutcome,
+    UndoState,
+)
+from functions.usecases import errors
+from functions.usecases.begin_compensation import begin_compensation
+from functions.usecases.claim_case import claim_case
+from functions.usecases.open_case import open_case
+from functions.usecases.records import read_case
+from functions.usecases.resolve_case import Answer, AttemptAlive, NotAllowed, Settled, resolve_case
+from functions.usecases.run_step import run_step
+from functions.usecases.settle_step import settle_boundary
+from functions.usecases.undo_step import undo_step
+from tests.unit.kernel import SAGA, SETTLES_AFTER, Bench, Killed
+from tests.unit.kernel_machine import attend, rest, swept
+
+WHO: dict[str, Any] = {
+    "tenants": frozenset({"acme"}),
+    "person": "operator-1",
+    "groups": frozenset({"operators"}),
+}
+MILLIS = int(SETTLES_AFTER.total_seconds() * 1000)
+
+
+def the_case(bench: Bench, index: int) -> Case:
+    case = read_case(bench.store, bench.step(index).case or "")
+    assert case is not None
+    return case
+
+
+def opened(bench: Bench, index: int, side: Any) -> Case:
+    open_case(bench.store, bench.clock, bench.notices, bench.ref(index), side)
+    return the_case(bench, index)
+
+
+def resolve(
+    bench: Bench, case: Case, resolution: Resolution = Resolution.RETRY, **more: Any
+) -> Answer | None:
+    claim_case(bench.store, bench.clock, case.id, **WHO)
+    return resolve_case(
+        bench.store,
+        bench.clock,
+        case.id,
+        **{
+            **WHO,
+            "resolution": resolution,
+            "evidence": "seen in the console",
+            "settles_after": MILLIS,
+            **more,
+        },
+    )
+
+
+def run(bench: Bench, *indexes: int) -> None:
+    for index in indexes:
+        run_step(bench.world_at(index), bench.ref(index))
+
+
+def compensating(bench: Bench, *done: int, because: int) -> None:
+    """Steps `done` have taken effect, then the saga turns."""
+    run(bench, *done)
+    begin_compensation(bench.store, bench.clock, bench.ref(because))
+
+
+def test_an_undo_whose_outcome_is_unknown_can_be_retried_by_a_person() -> None:
+    bench = Bench()
+    bench.admit()
+    compensating(bench, 0, because=1)
+    bench.target.trouble(bench.key(0, "undo"), "lost")
+    bench.target.trouble(bench.key(0, "undo"), *["silent"] * 20, operation="status")
+    for _ in range(6):
+        with pytest.raises(errors.StepError):
+            undo_step(bench.world_at(0), bench.ref(0))
+        bench.lapse(0)
+        bench.target.trouble(bench.key(0, "undo"), "silent")
+    case = opened(bench, 0, "undo")
+    assert isinstance(resolve(bench, case), Settled)
+    bench.target.troubles.clear()
+    assert undo_step(bench.world_at(0), bench.ref(0))["outcome"] in {"settled", "applied"}
+    assert bench.target.count(bench.key(0, "undo")) == 1
+
+
+@pytest.mark.parametrize("resolution", [Resolution.RETRY, Resolution.DONE])
+def test_a_case_can_be_settled_when_the_undo_has_succeeded_late_in_the_meantime(
+    resolution: Resolution,
+) -> None:
+    bench = Bench()
+    bench.admit()
+    compensating(bench, 0, because=1)
+    opened_by: list[Case] = []
+
+    def taken_over(point: str) -> None:
+        if point == "after undo":
+            bench.wire.hook = None
+            bench.lapse(0)
+            opened_by.append(opened(bench, 0, "undo"))
+
+    bench.wire.hook = taken_over
+    undo_step(bench.world_at(0), bench.ref(0))
+    undo = bench.step(0).undo
+    assert undo is not None
+    assert undo.state is UndoState.SUCCEEDED
+    assert isinstance(resolve(bench, opened_by[0], resolution), Settled)
+    assert bench.step(0).case is None
+    assert bench.step(0).undo == undo
+
+
+def test_a_person_who_did_the_boundary_by_hand_takes_the_saga_across_it() -> None:
+    bench = Bench("person")
+    bench.admit()
+    run(bench, 0, 1)
+    bench.target.trouble(bench.key(2), "silent")
+    with pytest.raises(errors.OutcomeUnknown):
+        run_step(bench.world_at(2), bench.ref(2))
+    with pytest.raises(errors.PersonNeeded):
+        settle_boundary(bench.world_at(2), bench.ref(2))
+    case = opened(bench, 2, "do")
+    bench.lapse(2)
+    assert isinstance(resolve(bench, case, Resolution.DONE), Settled)
+    assert bench.head.pivot is Pivot.CROSSED
+    attend(bench)
+    rest(bench)
+    assert bench.head.outcome is SagaOutcome.COMPLETED
+
+
+def test_a_boundary_that_is_the_last_step_and_done_by_hand_completes_the_saga() -> None:
+    bench = Bench("person")
+    bench.admit("reserve", "hold", "charge")
+    run(bench, 0, 1)
+    bench.target.trouble(bench.key(2), "silent")
+    with pytest.raises(errors.OutcomeUnknown):
+        run_step(bench.world_at(2), bench.ref(2))
+    case = opened(bench, 2, "do")
+    bench.lapse(2)
+    assert isinstance(resolve(bench, case, Resolution.DONE), Settled)
+    assert bench.head.outcome is SagaOutcome.COMPLETED
+    assert bench.head.pivot is Pivot.CROSSED
+
+
+def test_a_boundary_that_was_never_started_cannot_be_declared_done_by_hand() -> None:
+    bench = Bench()
+    bench.admit()
+    run(bench, 0, 1)
+    case = opened(bench, 2, "do")
+    assert isinstance(resolve(bench, case, Resolution.DONE), NotAllowed)
+    assert bench.step(2).forward.state is ForwardState.PREPARED
+    assert bench.head.pivot is Pivot.AHEAD
+    assert isinstance(resolve(bench, case), Settled)
+
+
+def test_a_step_whose_worker_died_can_be_done_by_hand_once_no_late_effect_is_possible() -> None:
+    bench = Bench("keys")
+    bench.admit()
+    run(bench, 0, 1, 2)
+    bench.wire.hook = lambda point: die(point, "before do")
+    with pytest.raises(Killed):
+        run_step(bench.world_at(3), bench.ref(3))
+    bench.wire.hook = None
+    case = opened(bench, 3, "do")
+    assert bench.step(3).forward.state is ForwardState.STARTED
+    assert isinstance(resolve(bench, case, Resolution.DONE), AttemptAlive)
+    bench.lapse(3)
+    assert isinstance(resolve(bench, case, Resolution.DONE), Settled)
+    assert bench.step(3).forward.by_hand
+
+
+def test_a_step_that_never_started_can_be_done_by_hand_after_the_boundary() -> None:
+    bench = Bench()
+    bench.admit()
+    run(bench, 0, 1, 2)
+    case = opened(bench, 3, "do")
+    assert isinstance(resolve(bench, case, Resolution.DONE), Settled)
+    attend(bench)
+    rest(bench)
+    assert bench.head.outcome is SagaOutcome.COMPLETED
+    assert bench.target.count(bench.key(3)) == 0
+
+
+def die(point: str, at: str) -> None:
+    if point == at:
+        raise Killed(point)
+
+
+def test_a_retried_undo_case_asks_again_about_a_forward_call_that_nobody_knew_of() -> None:
+    bench = Bench("keys+status")
+    bench.admit()
+    bench.target.trouble(bench.key(0), "lost")
+    with pytest.raises(errors.OutcomeUnknown):
+        run_step(bench.world_at(0), bench.ref(0))
+    begin_compensation(bench.store, bench.clock, bench.ref(0))
+    bench.target.trouble("", *["silent"] * 20, operation="status")
+    for _ in range(10):
+        with pytest.raises(errors.StepError):
+            undo_step(bench.world_at(0), bench.ref(0))
+    case = opened(bench, 0, "undo")
+    assert isinstance(resolve(bench, case), Settled)
+    bench.target.troubles.clear()
+    assert undo_step(bench.world_at(0), bench.ref(0))["outcome"] == "applied"
+    assert bench.target.count(bench.key(0, "undo")) == 1
+
+
+def test_a_saga_that_no_driver_could_end_gets_drivers_again_when_its_case_is_settled() -> None:
+    bench = Bench()
+    bench.admit()
+    exhausted = bench.head.model_copy(update={"drivers_left": 0, "due_at": bench.clock.at})
+    bench.put(bench.head, exhausted)
+    bench.machines.executions["machine-1", f"{SAGA}-1"] = "ended"
+    assert attend(bench) == "case"
+    assert bench.head.attention is Attention.MANUAL
+    [case_id] = bench.notices.cases
+    case = read_case(bench.store, case_id)
+    assert case is not None
+    assert isinstance(resolve(bench, case), Settled)
+    attend(bench)
+    rest(bench)
+    assert bench.head.outcome is SagaOutcome.COMPLETED
+
+
+def test_a_case_opens_however_long_the_words_that_describe_it() -> None:
+    bench = Bench()
+    bench.admit()
+    compensating(bench, 0, because=1)
+    step = bench.step(0)
+    assert step.forward.receipt is not None
+    receipt = step.forward.receipt.model_copy(update={"resource": "r" * 300})
+    forward = step.forward.model_copy(update={"receipt": receipt})
+    bench.put(step, step.model_copy(update={"sentence": "s" * 500, "forward": forward}))
+    case = opened(bench, 0, "undo")
+    assert len(case.obligation) <= 500
+    assert "un_reserve" in case.obligation
+
+
+def test_an_ended_saga_does_not_stay_due_after_its_late_case_is_settled() -> None:
+    bench = Bench()
+    bench.admit()
+    run(bench, 0, 1, 2, 3, 4)
+    step = bench.step(0)
+    bench.put(step, step.model_copy(update={"late": "a second effect was reported"}))
+    assert attend(bench) == "case"
+    assert isinstance(resolve(bench, the_case(bench, 0), Resolution.DONE), Settled)
+    for _ in range(3):
+        bench.clock.pass_(600)
+        swept(bench)
+    assert bench.head.due_at is None
+    assert bench.head.outcome is SagaOutcome.COMPLETED
+    assert bench.machines.started == []
