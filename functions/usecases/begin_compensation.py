@@ -6,6 +6,7 @@ from functions.domain import approvals
 from functions.domain.approvals import Approval, ApprovalState
 from functions.domain.ledger import forward
 from functions.domain.ledger import head as heads
+from functions.domain.ledger import undo as undos
 from functions.domain.ledger.records import Direction, ForwardState, Saga, StepRecord
 from functions.ports import Change, Clock, Stale, Store
 from functions.usecases import errors
@@ -34,6 +35,9 @@ def turn(
 ) -> Saga:
     """The transaction: the head's direction, a bar on every step that is not completed, the open approval closed.
 
+    What never happened is not owed from here on: the machine enters the chain of undos at the step that failed, so nobody
+    asks the steps behind it.
+
     `reason` is taken from the step's own record where it is None. Answers the saga as it was just before.
     """
     for _ in range(TRIES):
@@ -58,7 +62,7 @@ def _changes(saga: Saga, approval: Approval | None, why: str, now: int) -> list[
     turned = heads.begin_compensation(saga.head, now=now, reason=why)
     changes = [changed(saga.head, turned)]
     changes += [
-        changed(step, forward.bar(step))
+        changed(step, undos.waive(forward.bar(step)))
         for step in saga.steps
         if step.forward.state is not ForwardState.COMPLETED and not step.forward.barred
     ]

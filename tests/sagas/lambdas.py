@@ -135,11 +135,14 @@ class Function:
         self.environment = {**environment, "POWERTOOLS_SERVICE_NAME": name}
         self._modules = _copied(handler)
         self._handler = self._modules[handler].handler
+        stand_ins = {
+            "os": SimpleNamespace(environ=self.environment),
+            "boto3": SimpleNamespace(client=AWS.client),
+        }
         for module in self._modules.values():
-            if hasattr(module, "os"):
-                module.os = SimpleNamespace(environ=self.environment)
-            if hasattr(module, "boto3"):
-                module.boto3 = SimpleNamespace(client=AWS.client)
+            for known, stand_in in stand_ins.items():
+                if known in vars(module):
+                    vars(module)[known] = stand_in
 
     def __call__(self, event: Mapping[str, Any]) -> Any:
         """Call the handler as the runtime client does. Raises what the handler raises, and Killed."""
@@ -212,6 +215,7 @@ def functions(catalogue: Catalogue) -> dict[str, Function]:
         **cases,
         "FUNCTIONS_PARAMETER": PARAMETER,
         "MACHINE_ROLE_ARN": MACHINE_ROLE,
+        "MACHINE_PREFIX": "sagaplane-test",
     }
     made = [
         Function(

@@ -20,7 +20,7 @@ from functions.memory.world import TestClock
 from functions.ports import Table
 from functions.usecases.records import parsed, read_saga
 from tests.sagas import lambdas
-from tests.sagas.lambdas import AWS, Function, Invocation, Lambda
+from tests.sagas.lambdas import AWS, ApiCall, Function, Invocation, Killed, Lambda
 from tests.sagas.shopfront import Shopfront
 
 PATIENCE = 10.0
@@ -155,9 +155,9 @@ class Stage:
 
     # What AWS does
 
-    def deliver(self) -> None:
-        """The ledger's stream: every record that asks for something reaches the starter."""
-        records = [
+    def stream(self) -> list[dict[str, Any]]:
+        """The records of the ledger's stream that pass its filter: those that ask for something, as they are now."""
+        return [
             {
                 "eventID": str(number),
                 "eventName": "MODIFY",
@@ -167,6 +167,10 @@ class Stage:
             for number, item in enumerate(self._items(Table.LEDGER))
             if "wanted" in item
         ]
+
+    def deliver(self, records: list[dict[str, Any]] | None = None) -> None:
+        """The stream reaches the starter."""
+        records = self.stream() if records is None else records
         if records:
             answer = self.functions["starter"]({"Records": records})
             assert answer == {"batchItemFailures": []}
@@ -286,6 +290,17 @@ class Stage:
                 do(made)
 
         looks.append(look)
+
+    def kill_at(self, operation: str) -> None:
+        """The next function that makes this call of AWS (`<service>:<Operation>`) dies before it is made."""
+        left = [1]
+
+        def look(made: ApiCall) -> None:
+            if made.operation == operation and left[0]:
+                left[0] = 0
+                raise Killed
+
+        AWS.before.append(look)
 
     def clear_up(self) -> None:
         """Let no thread outlive the test."""

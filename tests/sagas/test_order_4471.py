@@ -193,3 +193,33 @@ def test_a_shipment_that_was_done_by_hand_lets_the_saga_be_completed(stage: Stag
     assert forward.by_hand
     assert forward.receipt is not None
     assert forward.receipt.details == {"evidence": "looked at the shop's own records"}
+
+
+def test_a_saga_that_fails_at_its_first_step_owes_nothing_and_ends(stage: Stage) -> None:
+    """The steps behind it never started: nobody has to ask them before the saga may end."""
+    enter(stage)
+    stage.shop.trouble(Trouble.DECLINE, operation="reserve")
+    saga_id = stage.run(plan())
+    assert stage.status(saga_id) == "compensated"
+    assert stage.shop.books() == []
+    assert stage.states(f"{saga_id}-1")[1:] == [
+        "begin 0 reserve_stock",
+        "undo 0 reserve_stock",
+        "finish compensation",
+    ]
+
+
+def test_the_first_of_two_reservations_is_released_when_the_second_fails(stage: Stage) -> None:
+    """The first one's undo waits for the second one's and for the authorisation's, neither of which is owed."""
+    enter(stage)
+    proposed = plan()
+    proposed["steps"].insert(1, {**proposed["steps"][0], "id": "second"})
+    proposed["steps"][4]["uses"] = {"reserve_stock": "second"}
+    stage.when("reserve_stock-run 1 run", lambda _: decline(stage, "reserve"))
+    saga_id = stage.run(proposed)
+    assert stage.status(saga_id) == "compensated"
+    assert stage.shop.books() == ["reserve", "release"]
+
+
+def decline(stage: Stage, operation: str) -> None:
+    stage.shop.trouble(Trouble.DECLINE, operation=operation)

@@ -285,6 +285,14 @@ def conclude_settling(
     )
 
 
+def waive(record: StepRecord) -> StepRecord:
+    """A step that never happened, and is barred from it, owes nothing: pending -> not needed."""
+    undo = record.undo
+    if undo is None or undo.state is not UndoState.PENDING or not never_happened(record.forward):
+        return record
+    return _moved(record, UndoState.NOT_NEEDED)
+
+
 def reawaken(record: StepRecord) -> StepRecord:
     """The effect exists after all: an undo that was not needed is owed again."""
     return _moved(record, UndoState.PENDING)
