@@ -49,6 +49,10 @@ class Invocation:
     payload: Mapping[str, Any]
     error: str | None = None
 
+    def as_parameters(self) -> dict[str, Any]:
+        """What the machine called it with, to deliver it again."""
+        return {"FunctionName": arn(self.function), "Payload": json.dumps(self.payload)}
+
     def __str__(self) -> str:
         said = (self.payload.get("operation"), self.payload.get("direction"))
         parts = (self.function.removeprefix("fulfilment-"), self.payload.get("index"), *said)
