@@ -44,7 +44,7 @@ class Recovery(Construct):
                 detail_type=["Step Functions Execution Status Change"],
                 detail={
                     "status": _ENDED_BADLY,
-                    "stateMachineArn": [{"prefix": arn} for arn in at.machine_arn_prefixes()],
+                    "stateMachineArn": [{"prefix": at.machine_arn_prefix()}],
                 },
             ),
             targets=[targets.LambdaFunction(self.rescue.version, retry_attempts=5)],

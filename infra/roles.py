@@ -33,7 +33,7 @@ class Places:
     approvals: str
     cases: str
     functions_parameter: str
-    machines: tuple[str, ...]
+    machines: str
     machine_role: str
     secret_prefix: str
     settings: Mapping[str, Mapping[str, str]]
@@ -43,15 +43,15 @@ class Places:
 
     def machine_arns(self) -> list[str]:
         """Every state machine of our catalogues."""
-        return [f"{prefix}*" for prefix in self.machine_arn_prefixes()]
+        return [f"{self.machine_arn_prefix()}*"]
 
-    def machine_arn_prefixes(self) -> list[str]:
+    def machine_arn_prefix(self) -> str:
         """What their ARNs begin with."""
-        return [_arn("states", f"stateMachine:{prefix}") for prefix in self.machines]
+        return _arn("states", f"stateMachine:{self.machines}")
 
     def execution_arns(self) -> list[str]:
         """Every execution of them."""
-        return [_arn("states", f"execution:{prefix}*:*") for prefix in self.machines]
+        return [_arn("states", f"execution:{self.machines}*:*")]
 
     def secret(self, catalogue: str, credential: str) -> str:
         """A credential's secret. The question marks are the six characters that Secrets Manager adds to a name."""

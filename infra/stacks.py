@@ -94,6 +94,7 @@ class SagaplaneStack(Stack):
             **self._queue_urls(),
             "FUNCTIONS_PARAMETER": parameter_name(self.settings),
             "MACHINE_ROLE_ARN": self.machine_role.role.role_arn,
+            "MACHINE_PREFIX": self.settings.prefix,
         }
         starter = Starter(
             self,
@@ -160,7 +161,7 @@ class SagaplaneStack(Stack):
                 resource="parameter",
                 resource_name=parameter_name(self.settings).lstrip("/"),
             ),
-            machines=tuple(f"{c.name}-" for c in self._loaded),
+            machines=f"{self.settings.prefix}-",
             machine_role=self.machine_role.role.role_arn,
             secret_prefix=self.settings.secret_prefix,
             settings={c.name: c.settings for c in self._loaded},

@@ -43,7 +43,8 @@ class Bindings:
 
     `begin`, `finish`, `gate` and `open_case` are ARNs of published versions, `control_timeout` is the timeout of these
     four in seconds; `gate_timeout` is how long a gate may wait for people, in seconds: policy's longest wait and a few
-    minutes. `role` is the ARN of the role that the machine assumes.
+    minutes. `role` is the ARN of the role that the machine assumes, `deployment` what the names of all machines of this
+    deployment begin with.
     """
 
     steps: Mapping[str, StepBinding]
@@ -54,6 +55,7 @@ class Bindings:
     control_timeout: int
     gate_timeout: int
     role: str
+    deployment: str = "sagaplane"
 
 
 def bindings_for(
@@ -67,6 +69,7 @@ def bindings_for(
     control_timeout: int,
     gate_timeout: int,
     role: str,
+    deployment: str = "sagaplane",
 ) -> Bindings:
     """Bind every step of a catalogue, retired ones too: an open saga may still need them."""
     return Bindings(
@@ -78,6 +81,7 @@ def bindings_for(
         control_timeout=control_timeout,
         gate_timeout=gate_timeout,
         role=role,
+        deployment=deployment,
     )
 
 

@@ -60,7 +60,9 @@ def compile_machine(shape: Shape, bindings: Bindings) -> Machine:
         "States": forward_states(draft) | backward_states(draft),
     }
     digest = _digest(shape, bindings, definition)
-    return Machine(names.machine_name(shape.catalogue, digest), definition, digest)
+    return Machine(
+        names.machine_name(bindings.deployment, shape.catalogue, digest), definition, digest
+    )
 
 
 def _digest(shape: Shape, bindings: Bindings, definition: State) -> str:

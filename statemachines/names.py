@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 
 LONGEST = 80
+_CATALOGUE, _DIGEST = 20, 24
 FINISH = "finish compensation"
 STOPPED = "stopped"
 
@@ -71,9 +72,12 @@ def is_state_name(name: str) -> bool:
     return len(name) <= LONGEST and _STATE.fullmatch(name) is not None
 
 
-def machine_name(catalogue: str, digest: str) -> str:
-    """`<catalogue>-<the first 32 hex digits of the digest>`. Raises ValueError for what AWS would refuse."""
-    return _resource(f"{catalogue}-{digest[:32]}")
+def machine_name(deployment: str, catalogue: str, digest: str) -> str:
+    """`<deployment>-<catalogue, at most 20>-<24 hex digits of the digest>`. Raises ValueError for what AWS would refuse.
+
+    The deployment comes first, so that roles and rules can tell the machines of two stages in one account apart.
+    """
+    return _resource(f"{deployment}-{catalogue[:_CATALOGUE]}-{digest[:_DIGEST]}")
 
 
 def execution_name(saga_id: str, epoch: int) -> str:

@@ -47,6 +47,7 @@ def compiled(shape: Shape) -> tuple[str, Mapping[str, Any]]:
         control_timeout=CONTROL_TIMEOUT,
         gate_timeout=int((catalogue.longest_wait + BACKSTOP).total_seconds()),
         role=os.environ["MACHINE_ROLE_ARN"],
+        deployment=os.environ["MACHINE_PREFIX"],
     )
     machine = verified(compile_machine(shape, bindings), shape)
     return machine.name, machine.definition

@@ -80,7 +80,7 @@ def test_what_an_agent_reaches_can_neither_invoke_nor_start_nor_answer_nor_send(
 ) -> None:
     undo = versions["steps"]["fulfilment"]["reserve_stock"]["undo"]
     run = versions["steps"]["fulfilment"]["capture_payment"]["run"]
-    machine = "arn:aws:states:us-east-1:000000000000:stateMachine:fulfilment-x"
+    machine = "arn:aws:states:us-east-1:000000000000:stateMachine:sagaplane-local-x"
     for target in (undo, run, versions["begin"], versions["open_case"]):
         answers = ask("agent-api", [("lambda", "invoke", {"FunctionName": target})])
         assert set(answers.values()) <= DENIED, target
@@ -91,7 +91,7 @@ def test_what_an_agent_reaches_can_neither_invoke_nor_start_nor_answer_nor_send(
                 "stepfunctions",
                 "create_state_machine",
                 {
-                    "name": "fulfilment-x",
+                    "name": "sagaplane-local-x",
                     "definition": '{"StartAt":"x","States":{"x":{"Type":"Succeed"}}}',
                     "roleArn": "arn:aws:iam::000000000000:role/any",
                 },

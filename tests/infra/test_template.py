@@ -245,7 +245,7 @@ def test_an_execution_that_ended_badly_wakes_the_rescue(product: Deployed) -> No
     assert pattern["detail-type"] == ["Step Functions Execution Status Change"]
     assert pattern["detail"]["status"] == ["FAILED", "TIMED_OUT", "ABORTED"]
     prefixes = [plain(p["prefix"]) for p in pattern["detail"]["stateMachineArn"]]
-    assert [p.rsplit(":", 1)[1] for p in prefixes] == ["fulfilment-", "warehouse-"]
+    assert [p.rsplit(":", 1)[1] for p in prefixes] == ["sagaplane-production-"]
     assert [plain(t["Arn"]) for t in rule["Targets"]] == ["${RecoveryrescueFunctionCurrentVersion}"]
 
 
