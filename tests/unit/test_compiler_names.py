@@ -20,8 +20,10 @@ BOUND = bindings(OF)
 NAME = compile_machine(OF, BOUND).name
 
 
-def test_a_machine_is_named_by_its_catalogue_and_32_hex_digits() -> None:
-    assert re.fullmatch(r"fulfilment-[0-9a-f]{32}", NAME)
+def test_a_machine_is_named_by_its_deployment_its_catalogue_and_24_hex_digits() -> None:
+    assert re.fullmatch(r"sagaplane-fulfilment-[0-9a-f]{24}", NAME)
+    longest = names.machine_name("sagaplane-" + "s" * 20, "c" * 60, "0" * 64)
+    assert len(longest) <= names.LONGEST
 
 
 def test_the_same_shape_and_bindings_give_the_same_machine_byte_for_byte() -> None:
