@@ -59,7 +59,7 @@ def _run(place: Place, runs: int, seed: int) -> int:
     if pid is None:
         raise LocalProblem("the emulator has ended")
     chance = random.Random(seed)  # noqa: S311 - moments to kill at, not secrets
-    hunter = Hunter(pid, place.port, chance)
+    hunter = Hunter(pid, place.emulator_log, place.port, chance)
     began = time.monotonic()
     print(f"seed {seed}; the moments also depend on this machine's speed")
     account, settled = Account(), 0
@@ -102,10 +102,10 @@ def _books(stage: Stage, order_id: str) -> list[dict[str, object]]:
 def _report(account: Account, hunter: Hunter, settled: int, seconds: float) -> None:
     by_function = ", ".join(f"{name} {n}" for name, n in hunter.killed.most_common())
     ends = ", ".join(f"{n} {end}" for end, n in account.ends.most_common())
-    print(f"\nkilled: {by_function}")
+    print(f"\nkilled: {by_function}; {hunter.blows - hunter.total} more blows hit idle processes")
     print(f"{account.sagas} sagas in {seconds:.0f} s: {ends}; {settled} cases settled by retry")
     print(
-        f"{hunter.total} kills ({hunter.undos} during undos), {account.effects} effects, "
+        f"{hunter.total} kills in mid-invocation ({hunter.undos} during undos), {account.effects} effects, "
         f"{len(account.duplicates)} duplicates, {len(account.lost)} lost obligations, "
         f"{len(account.illegal)} illegal states"
     )

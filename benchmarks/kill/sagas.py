@@ -15,7 +15,7 @@ from functions.sandbox.faults import Trouble
 from infra.local.demo.plans import plan, steps
 from infra.local.demo.stage import Stage
 
-AT_ONCE = 12
+AT_ONCE = 16
 _SUBMITTERS = 4
 _LOOK = 1.0
 _PERSISTENT = 100

@@ -1,7 +1,9 @@
 """Who is killed: processes in which the emulator runs our own functions, while they work.
 
 Found as children of the emulator that we know, and told apart by the function's name in their environment. Never
-touched: the sandbox, which is the target and not ours, and the two APIs, which hold no saga in their hands.
+touched: the sandbox, which is the target and not ours, and the two APIs, which hold no saga in their hands. A blow
+counts only if it broke off an invocation, which the emulator says in its log; one that came a moment too late hit a
+process that waited for its next call, and shows nothing.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import signal
 import threading
 import time
@@ -21,14 +24,15 @@ from functions.catalogues.fulfilment.catalogue import CATALOGUE
 _PREFIX = "sagaplane-local-"
 _CONTROLS = ("begin-compensation", "finish-compensation", "gate", "open-case")
 _DRIVING = ("starter", "sweeper", "rescue")
-_LOOK = 0.004
+_LOOK = 0.002
 _LOOK_FOR_NEW = 0.1
-_WORKED = 300_000
+_WORKED = 100_000
 """Nanoseconds on the processor between two looks: a function that waits for its next call has none."""
-_LONGEST_DELAY = 0.12
+_LONGEST_DELAY = 0.06
 """Seconds from the first sign of work to the blow: about as long as a step takes, so that it falls anywhere in it."""
-_PAUSE = 1.0
-_CHANCE_UNDO, _CHANCE_RUN, _CHANCE_OTHER = 0.8, 0.3, 0.15
+_BROKEN = re.compile(rf"Lambda {_PREFIX}(\S+): Runtime exited before returning a response")
+_PAUSE = 0.25
+_CHANCE_UNDO, _CHANCE_RUN, _CHANCE_OTHER = 1.0, 0.4, 0.2
 _AHEAD = 4
 """A third of all kills fall on undos: of the others, no more than two for each of these, and so many in advance."""
 
@@ -44,13 +48,19 @@ OURS = UNDOS.union((f"{CATALOGUE.name}-{s.name}-run" for s in CATALOGUE.steps), 
 
 @dataclass(slots=True)
 class Hunter:
-    """Kills until `wanted` have been killed, in a thread of its own. `killed` counts by function."""
+    """Kills until `wanted` invocations were broken off, in a thread of its own. `killed` counts them by function.
+
+    `emulator` is its process id, `log` what it prints, `port` where it serves.
+    """
 
     emulator: int
+    log: Path
     port: int
     chance: random.Random
     wanted: int = 0
+    blows: int = 0
     killed: Counter[str] = field(default_factory=Counter)
+    _read_to: int = 0
     _stop: threading.Event = field(default_factory=threading.Event)
     _functions: dict[int, str | None] = field(default_factory=dict)
     _ran: dict[int, int] = field(default_factory=dict)
@@ -58,7 +68,7 @@ class Hunter:
 
     @property
     def total(self) -> int:
-        """How many have been killed."""
+        """How many were killed in the middle of an invocation."""
         return sum(self.killed.values())
 
     @property
@@ -68,7 +78,9 @@ class Hunter:
 
     def hunt(self) -> None:
         """Until `wanted` is reached or `stop` is called; it may be raised meanwhile."""
+        self._read_to = self.log.stat().st_size
         while not self._stop.is_set():
+            self._count()
             if self.total < self.wanted:
                 self._look()
             time.sleep(_LOOK)
@@ -76,6 +88,14 @@ class Hunter:
     def stop(self) -> None:
         """Let everybody live."""
         self._stop.set()
+
+    def _count(self) -> None:
+        with self.log.open("rb") as log:
+            log.seek(self._read_to)
+            said = log.read().rpartition(b"\n")[0]
+        if said:
+            self._read_to += len(said) + 1
+            self.killed.update(_BROKEN.findall(said.decode(errors="replace")))
 
     def _look(self) -> None:
         if time.monotonic() - self._looked > _LOOK_FOR_NEW:
@@ -125,7 +145,7 @@ class Hunter:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             return
-        self.killed[name] += 1
+        self.blows += 1
 
 
 def _children(parent: int) -> set[int]:
@@ -151,9 +171,9 @@ def _function(pid: int) -> str | None:
 
 
 def _on_processor(pid: int) -> int:
-    """Nanoseconds that a process has run, all its threads together; 0 once it is gone."""
-    runs = (_read(file).split() for file in Path(f"/proc/{pid}/task").glob("*/schedstat"))
-    return sum(int(run[0]) for run in runs if run)
+    """Nanoseconds that a process's first thread, which is the handler's, has run; 0 once it is gone."""
+    run = _read(Path(f"/proc/{pid}/schedstat")).split()
+    return int(run[0]) if run else 0
 
 
 def _has_called(pid: int, port: int) -> bool:
