@@ -51,7 +51,7 @@ def _undo_cause(step: StepRecord) -> CaseCause:
     undo = step.undo
     if step.forward.state is not ForwardState.COMPLETED:
         return CaseCause.OUTCOME_UNSETTLED
-    if undo is not None and undo.needs_person:
+    if undo is not None and (undo.needs_person or undo.inputs is None):
         return CaseCause.UNDO_NEEDS_PERSON
     if undo is not None and undo.state is UndoState.BLOCKED:
         return CaseCause.UNDO_BLOCKED

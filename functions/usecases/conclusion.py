@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pydantic import ConfigDict, TypeAdapter
+
 from functions.domain.catalogue import Kind
 from functions.domain.ledger import head as heads
 from functions.domain.ledger import undo as undos
@@ -25,6 +27,7 @@ from functions.usecases.records import HEAD, changed, saga_pk, the_saga
 from functions.usecases.world import StepWorld
 
 TRIES = 20
+_INPUTS = TypeAdapter(dict[str, str], config=ConfigDict(strict=True))
 Transition = Callable[[StepRecord, int, dict[str, str] | None], StepRecord | None]
 
 
@@ -44,9 +47,9 @@ def conclude_forward(
     for _ in range(TRIES):
         now = world.clock.now()
         after = transition(record, now, _undo_inputs(world, record, applied))
-        late = _late(record, after, applied)
+        late = _late(record, after, applied, head)
         if late is not None:
-            after = _marked(after or record, late)
+            after = _marked(after, late) if after else record.model_copy(update={"late": late})
             head = head or the_saga(world.store, record.saga_id).head
         if after is None:
             return record
@@ -60,27 +63,34 @@ def conclude_forward(
     raise Stale({})
 
 
-def _late(before: StepRecord, after: StepRecord | None, applied: Applied | None) -> str | None:
+def _late(
+    before: StepRecord, after: StepRecord | None, applied: Applied | None, head: Head | None
+) -> str | None:
     """What is wrong with an effect that arrives this late, if something is: a person has to know."""
     if applied is None or before.late is not None:
         return None
     if after is not None:
-        owed_again = before.undo is not None and before.undo.state is UndoState.NOT_NEEDED
-        return (
-            "the effect arrived after its undo was found not to be needed" if owed_again else None
-        )
+        if before.undo is not None and before.undo.state in _ANSWERED_FOR:
+            return "the effect arrived after its undo was found not to be needed"
+        if before.boundary and head is not None and head.direction is Direction.COMPENSATING:
+            return "the effect of the point of no return arrived after the saga had turned"
+        return None
     receipt = before.forward.receipt
-    if receipt is None or before.forward.by_hand or same_effect(receipt, applied.receipt):
+    if receipt is None or same_effect(receipt, applied.receipt):
         return None
     return f"a second effect was reported: {applied.receipt.resource}, besides {receipt.resource}"[
         :500
     ]
 
 
-def _marked(record: StepRecord, late: str) -> StepRecord:
-    if record.undo is not None and record.undo.state is UndoState.NOT_NEEDED:
-        record = undos.reawaken(record)
-    return record.model_copy(update={"late": late})
+_ANSWERED_FOR = frozenset({UndoState.NOT_NEEDED, UndoState.RESOLVED})
+"""Nothing was owed, or a person has said so, while the effect was not known."""
+
+
+def _marked(completed: StepRecord, late: str) -> StepRecord:
+    if completed.undo is not None and completed.undo.state in _ANSWERED_FOR:
+        completed = undos.reawaken(completed)
+    return completed.model_copy(update={"late": late})
 
 
 def same_effect(one: Receipt, other: Receipt) -> bool:
@@ -91,11 +101,15 @@ def same_effect(one: Receipt, other: Receipt) -> bool:
 def _undo_inputs(
     world: StepWorld, record: StepRecord, applied: Applied | None
 ) -> dict[str, str] | None:
+    """The undo's inputs; None also where the catalogue's own code can not make them: a receipt is never lost for that."""
     undo = world.step.undo
     if applied is None or undo is None:
         return None
     arguments = world.step.arguments.model_validate_json(record.arguments)
-    return dict(undo.fixed_inputs(arguments, applied.receipt))
+    try:
+        return _INPUTS.validate_python(dict(undo.fixed_inputs(arguments, applied.receipt)))
+    except Exception:  # noqa: BLE001 - whatever it raises, the effect exists; without inputs a person undoes it
+        return None
 
 
 def _head_changes(after: StepRecord, head: Head | None, now: int, late: str | None) -> list[Change]:
@@ -118,9 +132,9 @@ def _head_changes(after: StepRecord, head: Head | None, now: int, late: str | No
 
 def _next_head(after: StepRecord, head: Head, now: int) -> Head:
     done = after.forward.state is ForwardState.COMPLETED
+    if after.boundary and done and heads.may_be_crossed(head):
+        return heads.crossed(head, now=now, last=after.last)
     if after.boundary and head.pivot is Pivot.CROSSING:
-        if done:
-            return heads.crossed(head, now=now, last=after.last)
         if after.forward.state is ForwardState.REFUSED:
             return heads.step_back(head, now=now)
     elif after.last and done and _may_complete(head):

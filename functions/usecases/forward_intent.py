@@ -88,7 +88,7 @@ class ForwardIntent:
     def conclude(self, answer: Mapping[str, Any]) -> None:
         """Record what the call answered."""
         outcome = OUTCOME.validate_python(answer, strict=False)
-        conclude_forward(
+        self._record = conclude_forward(
             self.world,
             self.record,
             self.head,
@@ -113,7 +113,7 @@ class ForwardIntent:
         change = Change(
             key=step_key(self.ref.saga_id, self.ref.index),
             set=fields,
-            expect={"version": 0, "boundary": False},
+            expect={"version": 0, "boundary": False, "name": step.name},
         )
         try:
             [written] = self.world.store.write([change])
@@ -173,10 +173,10 @@ class ForwardIntent:
 
     def _write_claim(self, claimed: StepRecord) -> bool:
         changes = [changed(self.record, claimed)]
+        if set(self.record.requires) - set(self.results):
+            raise errors.StepBarred(f"{self.key}: a required step has no receipt")
         if self.record.boundary:
             head = self.head or self._read().head
-            if set(self.record.requires) - set(self.results):
-                raise errors.StepBarred(f"{self.key}: a required step has no receipt")
             if head.pivot is Pivot.AHEAD:
                 changes += boundary.first_start(self._start(), head)
         try:

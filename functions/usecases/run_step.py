@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functions.usecases.answers import told
+from functions.usecases.errors import StepBarred
 from functions.usecases.forward_intent import ForwardIntent
 from functions.usecases.world import StepRef, StepWorld
 
@@ -16,4 +17,8 @@ def run_step(world: StepWorld, ref: StepRef) -> dict[str, str]:
     answer = world.once(
         intent, lambda: world.targets.act(world.step.run, intent.call()).model_dump(mode="json")
     )
-    return told(answer, intent.key)
+    said = told(answer, intent.key)
+    if intent.record.forward.barred:
+        # The saga turned while the call was on its way: its effect is recorded, and owed.
+        raise StepBarred(f"{intent.key}: the saga has turned")
+    return said

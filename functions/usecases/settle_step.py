@@ -43,8 +43,10 @@ def settle(
     PersonNeeded.
     """
     if not undoing and _only_keys(world):
-        return Settled(record, head, safe_to_repeat=_key_protects(world, record))
-    _ask_later_if_too_early(world, record)
+        if not _key_protects(world, record):
+            raise errors.PersonNeeded(f"{record.forward.key}: the key protects no longer")
+        return Settled(record, head, safe_to_repeat=True)
+    _ask_later_if_too_early(world, record, undoing=undoing)
     for _ in range(TRIES):
         decision = forward.settle_claim(
             record, now=world.clock.now(), lease=world.lease, by=ref.execution
@@ -73,8 +75,11 @@ def settle(
 def _found_out(
     world: StepWorld, claimed: StepRecord, head: Head | None, *, undoing: bool
 ) -> Settled:
+    asked_at = world.clock.now()
     finding = _inquire(world, claimed, undoing=undoing)
-    settles_after = millis(world.step.settlement.settles_after)
+    # Where a person reconciles, no absence lets a machine call again.
+    by_person = not undoing and world.step.settlement.reconcile == "person"
+    settles_after = None if by_person else millis(world.step.settlement.settles_after)
     record = conclude_forward(
         world,
         claimed,
@@ -84,6 +89,7 @@ def _found_out(
             claimed.forward.fence,
             finding,
             now=now,
+            asked_at=asked_at,
             settles_after=settles_after,
             undo_inputs=inputs,
         ),
@@ -97,6 +103,8 @@ def _found_out(
         raise errors.AuthorityLost(f"{record.forward.key}: may not ask what became of it")
     if not undoing and _key_protects(world, record):
         return Settled(record, head, safe_to_repeat=True)
+    if by_person:
+        raise errors.PersonNeeded(f"{record.forward.key}: a person finds out")
     if isinstance(finding, NotFound):
         raise errors.NotSettledYet(f"{record.forward.key}: a late effect is still possible")
     if world.step.settlement.status is None and world.step.settlement.tombstone is None:
@@ -135,11 +143,15 @@ def _key_protects(world: StepWorld, record: StepRecord) -> bool:
     return world.clock.now() < first + millis(settlement.keys_kept_for)
 
 
-def _ask_later_if_too_early(world: StepWorld, record: StepRecord) -> None:
+def _ask_later_if_too_early(world: StepWorld, record: StepRecord, *, undoing: bool) -> None:
+    """Not there, and still too early to believe it: asking again would only use up how often one may ask."""
     last = record.forward.history[-1] if record.forward.history else None
     if last is None or last.purpose != "settle" or last.outcome != "not_found":
         return
-    if _key_protects(world, record):
+    needs_no_absence = (
+        world.step.settlement.tombstone is not None if undoing else _key_protects(world, record)
+    )
+    if needs_no_absence or world.step.settlement.reconcile == "person":
         return
     settles = forward.settles_at(record.forward, millis(world.step.settlement.settles_after))
     if world.clock.now() < settles:
@@ -156,7 +168,12 @@ def settle_boundary(world: StepWorld, ref: StepRef) -> None:
         record = saga.steps[ref.index]
         if record.name != world.step.name:
             raise errors.BadRequest(f"{record.forward.key} is no {world.step.name}")
+        if ref.epoch < saga.head.epoch:
+            raise errors.Superseded(f"{ref.saga_id}: driver {ref.epoch} of {saga.head.epoch}")
         if record.forward.state is ForwardState.COMPLETED:
+            if record.forward.barred:
+                # An effect that came after the turn: a person has it, and the saga goes on backwards.
+                raise errors.DidNotHappen(f"{record.forward.key}: the saga had turned before")
             return
         if forward.is_unsettled(record.forward) or world.clock.now() < record.forward.lease_until:
             settle(world, ref, record, saga.head, undoing=True)
@@ -170,8 +187,10 @@ def _give_up(world: StepWorld, record: StepRecord, head: Head) -> None:
     if record.case is not None:
         raise errors.CaseOpen(record.case)
     if head.pivot is Pivot.CROSSING:
+        back = heads.step_back(head, now=world.clock.now())
         try:
-            world.store.write([changed(head, heads.step_back(head, now=world.clock.now()))])
+            # Together with the record, unchanged: nobody may claim it between its settling and this.
+            world.store.write([changed(record, record), changed(head, back)])
         except Stale as stale:
             raise errors.StillRunning(f"{head.saga_id} keeps changing") from stale
     raise errors.DidNotHappen(f"{record.forward.key}: there is no effect, and there will be none")

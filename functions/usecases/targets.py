@@ -24,6 +24,7 @@ from functions.domain.outcome import (
 from functions.ports import Adapters, CredentialLost, Credentials
 
 OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
+FINDING: TypeAdapter[Finding] = TypeAdapter(Finding)
 FACT_TIMEOUT = 5.0
 
 
@@ -74,7 +75,7 @@ class Targets:
             )
         adapter: Callable[[Call], Any] = self.adapters.resolve(operation.adapter)
         try:
-            return adapter(replace(call, credential=credential))
+            return FINDING.validate_python(adapter(replace(call, credential=credential)))
         except Exception as error:  # noqa: BLE001 - an exception nobody planned for is an unknown outcome
             return Unknown(
                 reason=f"{operation.adapter} raised {type(error).__name__}",

@@ -147,6 +147,7 @@ class UndoIntent:
         settlement = self.entry.settlement
         if settlement.status is None:
             return self._safe_without_asking(record)
+        self._ask_later_if_too_early(self._of(record))
         decision = undo.settle_claim(
             record,
             now=self.world.clock.now(),
@@ -160,15 +161,17 @@ class UndoIntent:
         if not isinstance(decision, undo.UndoProceed) or not self._write(saga, decision.record):
             return False
         claimed = decision.record.model_copy(update={"version": record.version + 1})
+        asked_at = self.world.clock.now()
         finding = self.world.targets.inquire(
             settlement.status, self._call(self._of(claimed), claimed)
         )
         fence = self._of(claimed).fence
-        after_ms = millis(settlement.settles_after)
+        by_person = settlement.reconcile == "person"
+        after_ms = None if by_person else millis(settlement.settles_after)
         settled = self._record(
             claimed,
             lambda r, now: undo.conclude_settling(
-                r, fence, finding, now=now, settles_after=after_ms
+                r, fence, finding, now=now, asked_at=asked_at, settles_after=after_ms
             ),
         )
         return self._what_now(settled, finding)
@@ -181,9 +184,22 @@ class UndoIntent:
             raise errors.AuthorityLost(f"{self.key}: may not ask what became of it")
         if self._key_protects(command):
             return True
+        if self.entry.settlement.reconcile == "person":
+            raise errors.PersonNeeded(f"{self.key}: a person finds out")
         if isinstance(finding, NotFound):
             raise errors.NotSettledYet(f"{self.key}: a late effect is still possible")
         raise errors.OutcomeUnknown(f"{self.key}: the target did not say")
+
+    def _ask_later_if_too_early(self, command: Undo) -> None:
+        last = command.history[-1] if command.history else None
+        if last is None or last.purpose != "settle" or last.outcome != "not_found":
+            return
+        settlement = self.entry.settlement
+        if self._key_protects(command) or settlement.reconcile == "person":
+            return
+        settles = forward.settles_at(command, millis(settlement.settles_after))
+        if self.world.clock.now() < settles:
+            raise errors.NotSettledYet(f"{self.key}: asked again from {settles} on")
 
     def _safe_without_asking(self, record: StepRecord) -> bool:
         if self._key_protects(self._of(record)):

@@ -13,6 +13,7 @@ from functions.domain.ledger.records import (
     AttemptEntry,
     Forward,
     ForwardState,
+    Intent,
     Millis,
     StepRecord,
 )
@@ -142,10 +143,11 @@ def claim(
     The attempt is counted here, so a process that dies costs one.
     """
     forward = record.forward
+    if forward.barred:
+        # Completed under the bar as well: its saga has turned, and must not be led on by an answer.
+        return Stopped(Stop.BARRED)
     if forward.state is ForwardState.COMPLETED and forward.receipt is not None:
         return Answered(forward.receipt)
-    if forward.barred:
-        return Stopped(Stop.BARRED)
     if record.case is not None:
         return Stopped(Stop.CASE_OPEN)
     if forward.state is ForwardState.REFUSED:
@@ -303,9 +305,9 @@ def conclude(
     )
 
 
-def settles_at(forward: Forward, settles_after: int) -> Millis:
+def settles_at(command: Intent, settles_after: int) -> Millis:
     """From when on "not there" proves that nothing happened and nothing will."""
-    return forward.deadline + settles_after
+    return command.deadline + settles_after
 
 
 def settle_claim(record: StepRecord, *, now: Millis, lease: Lease, by: str) -> ClaimDecision:
@@ -326,10 +328,15 @@ def conclude_settling(
     finding: Finding,
     *,
     now: Millis,
-    settles_after: int,
+    asked_at: Millis,
+    settles_after: int | None,
     undo_inputs: dict[str, str] | None = None,
 ) -> StepRecord | None:
-    """Record what the target said about our key. None: nothing to change (a later claim has taken over)."""
+    """Record what the target said about our key. None: nothing to change (a later claim has taken over).
+
+    "Not there" is judged by when the question was sent: an effect may land between the answer and this write.
+    `settles_after` None: it never counts, however late.
+    """
     forward = record.forward
     if isinstance(finding, Applied):
         if forward.state is ForwardState.COMPLETED:
@@ -338,7 +345,9 @@ def conclude_settling(
     if fence != forward.fence or forward.state is not ForwardState.UNKNOWN:
         return None
     absent = isinstance(finding, Tombstoned) or (
-        isinstance(finding, NotFound) and now >= settles_at(forward, settles_after)
+        isinstance(finding, NotFound)
+        and settles_after is not None
+        and asked_at >= settles_at(forward, settles_after)
     )
     cause = getattr(finding, "cause", None)
     return _moved(

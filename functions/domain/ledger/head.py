@@ -79,9 +79,16 @@ def cross(head: Head, *, now: Millis) -> Head:
     return _pivoted(head, Pivot.CROSSING, updated_at=now)
 
 
+def may_be_crossed(head: Head) -> bool:
+    """Whether an effect of the boundary, found now, takes the saga across it."""
+    ahead = head.pivot in {Pivot.AHEAD, Pivot.CROSSING}
+    return head.outcome is None and head.direction is Direction.FORWARD and ahead
+
+
 def crossed(head: Head, *, now: Millis, last: bool) -> Head:
-    """The boundary has been applied: only forward from here."""
-    after = _pivoted(head, Pivot.CROSSED, updated_at=now)
+    """The boundary has been applied: only forward from here, also where the saga had just stepped back from it."""
+    crossing = head if head.pivot is Pivot.CROSSING else _pivoted(head, Pivot.CROSSING)
+    after = _pivoted(crossing, Pivot.CROSSED, updated_at=now)
     after = _turned(after, Direction.FINISHING)
     return complete(after, now=now) if last else after
 

@@ -126,8 +126,12 @@ class Intent(Frozen):
     history: tuple[AttemptEntry, ...] = ()
 
     def entered(self, entry: AttemptEntry) -> tuple[AttemptEntry, ...]:
-        """The history with `entry` at its end, the oldest dropped beyond `HISTORY_LENGTH`."""
-        return (*self.history, entry)[-HISTORY_LENGTH:]
+        """The history with `entry` at its end. Beyond `HISTORY_LENGTH` the oldest are dropped, but never the first.
+
+        From the first on a target counts how long it has kept our key.
+        """
+        first, later = self.history[:1], (*self.history[1:], entry)
+        return (*first, *later[-(HISTORY_LENGTH - 1) :])
 
     def reported(
         self, now: Millis, outcome: str, cause: str | None, reason: str | None

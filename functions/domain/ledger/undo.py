@@ -14,6 +14,7 @@ from functions.domain.ledger.forward import (
     Stopped,
     is_unsettled,
     never_happened,
+    settles_at,
 )
 from functions.domain.ledger.records import (
     AttemptEntry,
@@ -55,7 +56,8 @@ TRANSITIONS: dict[UndoState, frozenset[UndoState]] = {
     _S.BLOCKED: frozenset({_S.PENDING, _S.UNKNOWN, _S.SUCCEEDED, _S.RESOLVED, _S.ACCEPTED}),
     _S.NOT_NEEDED: frozenset({_S.PENDING}),
     _S.SUCCEEDED: frozenset(),
-    _S.RESOLVED: frozenset(),
+    # Only by an effect that turns up after somebody said that there was none.
+    _S.RESOLVED: frozenset({_S.PENDING}),
     _S.ACCEPTED: frozenset(),
 }
 
@@ -165,7 +167,7 @@ def _claim_owed(
         return Busy(undo.lease_until)
     if undo.state is UndoState.BLOCKED or undo.conflicted:
         return Stopped(Stop.KEY_CONFLICT if undo.conflicted else Stop.REFUSED)
-    if undo.needs_person:
+    if undo.needs_person or undo.inputs is None:
         return Stopped(Stop.PERSON_NEEDED)
     if undo_unsettled(undo) and not settled:
         return SettleFirst()
@@ -260,9 +262,15 @@ def _succeeded(record: StepRecord, undo: Undo, applied: Applied, now: Millis) ->
 
 
 def conclude_settling(
-    record: StepRecord, fence: int, finding: Finding, *, now: Millis, settles_after: int
+    record: StepRecord,
+    fence: int,
+    finding: Finding,
+    *,
+    now: Millis,
+    asked_at: Millis,
+    settles_after: int | None,
 ) -> StepRecord | None:
-    """Record what the target said about the undo's key."""
+    """Record what the target said about the undo's key, as for the forward command."""
     undo = record.undo
     if undo is None or undo.state in SETTLED:
         return None
@@ -271,7 +279,9 @@ def conclude_settling(
     if fence != undo.fence or undo.state is not UndoState.UNKNOWN:
         return None
     absent = isinstance(finding, Tombstoned) or (
-        isinstance(finding, NotFound) and now >= undo.deadline + settles_after
+        isinstance(finding, NotFound)
+        and settles_after is not None
+        and asked_at >= settles_at(undo, settles_after)
     )
     cause = getattr(finding, "cause", None)
     return _moved(
@@ -294,7 +304,7 @@ def waive(record: StepRecord) -> StepRecord:
 
 
 def reawaken(record: StepRecord) -> StepRecord:
-    """The effect exists after all: an undo that was not needed is owed again."""
+    """The effect exists after all: an undo that was taken for settled without one is owed again."""
     return _moved(record, UndoState.PENDING)
 
 
