@@ -12,7 +12,7 @@ from pydantic import Field
 
 from functions.domain import requests
 from functions.handlers import identity
-from functions.handlers.http import Refusal, api, not_found, shown
+from functions.handlers.http import Refusal, api, not_found, sent, shown
 from functions.handlers.wiring import all_catalogues, clock, logger, store, targets
 from functions.usecases.admission import Actor
 from functions.usecases.records import read_document, read_request, read_saga
@@ -56,9 +56,8 @@ def post_plan() -> Response[Admission]:
     """Submit a plan: admitted (201, or 200 where it was admitted before), or every problem it has."""
     who = identity.agent(app.current_event.raw_event)
     who.must("plans.submit")
-    body = (app.current_event.decoded_body or "").encode("utf-8", "surrogatepass")
     actor = Actor(tenant=who.tenant, name=who.name, kind="agent", owner=who.owner)
-    answer = submit_plan(_intake(), actor, body)
+    answer = submit_plan(_intake(), actor, sent(app.current_event.raw_event))
     if isinstance(answer, Admitted):
         logger.info("admitted", saga_id=answer.saga_id, fresh=answer.fresh)
         admission = Admission(

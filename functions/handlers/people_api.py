@@ -17,7 +17,7 @@ from functions.domain.ledger.status import Status
 from functions.domain.problems import Code, problem
 from functions.handlers import identity
 from functions.handlers.answers import claim_refused, decision_refused, resolution_refused
-from functions.handlers.http import Refusal, api, not_found, shown
+from functions.handlers.http import Refusal, answered, api, not_found, shown
 from functions.handlers.wiring import all_catalogues, callbacks, clock, logger, store
 from functions.usecases.cancel_saga import Cancelled, cancel_saga
 from functions.usecases.claim_case import claim_case
@@ -263,5 +263,5 @@ def _settles_after(case_id: str) -> int:
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Entry of the people's function."""
-    return app.resolve(event, context)
+    """Entry of the people's function: whoever is no person is refused before anything that was sent is read."""
+    return answered(app, event, context, admit=identity.person)

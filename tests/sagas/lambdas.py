@@ -183,20 +183,24 @@ class Function:
 
 def _copied(handler: str) -> dict[str, ModuleType]:
     package = importlib.import_module("functions.handlers")
-    kept = {name: sys.modules.pop(name) for name in _loaded()}
+    kept = _taken_out(package)
     try:
         importlib.import_module(_HANDLERS + handler)
-        return {name.removeprefix(_HANDLERS): sys.modules.pop(name) for name in _loaded()}
+        return _taken_out(package)
     finally:
-        for name in _loaded():
-            del sys.modules[name]
-        sys.modules.update(kept)
+        _taken_out(package)
         for name, module in kept.items():
-            setattr(package, name.removeprefix(_HANDLERS), module)
+            sys.modules[_HANDLERS + name] = module
+            setattr(package, name, module)
 
 
-def _loaded() -> list[str]:
-    return [name for name in sys.modules if name.startswith(_HANDLERS)]
+def _taken_out(package: ModuleType) -> dict[str, ModuleType]:
+    """The handlers' modules, which nobody can import any more: neither by their names nor from their package."""
+    loaded = [name for name in sys.modules if name.startswith(_HANDLERS)]
+    taken = {name.removeprefix(_HANDLERS): sys.modules.pop(name) for name in loaded}
+    for name in taken:
+        vars(package).pop(name, None)
+    return taken
 
 
 def arn(function: str) -> str:
