@@ -171,6 +171,14 @@ ANSWERABLE = frozenset(
 """States in which the waiting machine has an answer coming."""
 
 
+def waited_for(approval: Approval, *, token: str, execution: str, due_shard: str) -> Approval:
+    """A machine waits for this approval now; where it is decided already, the answer is due at once."""
+    update = {"token": token, "execution": execution, "answered": False, "announced": True}
+    if approval.state is not ApprovalState.OPEN:
+        update |= {"due_at": approval.created_at, "due_shard": due_shard}
+    return approval.model_copy(update=update)
+
+
 def decide(
     approval: Approval,
     *,

@@ -135,7 +135,7 @@ def _use_approval(start: Start, head: Head, verdict: NeedsApproval, now: int) ->
     binds = _binds(start, head)
     latest = read_approval(start.world.store, record.approval) if record.approval else None
     if latest is None:
-        raise _asked(start, head, verdict, now)
+        raise _asked(start, head, verdict, None, now)
     if approvals.permits(
         latest, binds=binds, needed=verdict.approvers, group=verdict.group, now=now
     ):
@@ -144,7 +144,7 @@ def _use_approval(start: Start, head: Head, verdict: NeedsApproval, now: int) ->
         raise errors.ApprovalRequired(latest.id)
     if denial := approvals.denial(latest, now):
         _refuse(start, denial)
-    raise _asked(start, head, verdict, now)
+    raise _asked(start, head, verdict, latest, now)
 
 
 def _binds(start: Start, head: Head) -> str:
@@ -158,14 +158,20 @@ def _binds(start: Start, head: Head) -> str:
     )
 
 
-def _asked(start: Start, head: Head, verdict: NeedsApproval, now: int) -> errors.ApprovalRequired:
+def _asked(
+    start: Start, head: Head, verdict: NeedsApproval, latest: Approval | None, now: int
+) -> errors.ApprovalRequired:
     world, record = start.world, start.record
     if record.rounds >= ROUNDS:
         _refuse(start, "people were asked often enough")
     approval = _question(start, head, verdict, now)
     asked = record.model_copy(update={"approval": approval.id, "rounds": approval.round})
+    changes = [changed(record, asked), created(approval)]
+    if latest is not None and latest.state in {ApprovalState.OPEN, ApprovalState.APPROVED}:
+        # Nobody is to think about a question that no longer lets anything run.
+        changes.append(changed(latest, approvals.close(latest, now)))
     try:
-        world.store.write([changed(record, asked), created(approval)])
+        world.store.write(changes)
     except Stale as stale:
         raise errors.NotAppliedYet(f"{start.record.forward.key}: changed meanwhile") from stale
     return errors.ApprovalRequired(approval.id)

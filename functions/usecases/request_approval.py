@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from functions.domain.approvals import ANSWERABLE, Approval
+from functions.domain import approvals
+from functions.domain.approvals import Approval, ApprovalState
+from functions.domain.ledger.head import due_shard
 from functions.domain.ledger.records import Direction
 from functions.ports import Callbacks, Notices, Stale, Store
 from functions.usecases import errors
@@ -27,23 +29,18 @@ def request_approval(
         if saga.head.direction is not Direction.FORWARD:
             raise errors.StepBarred(f"{ref.saga_id} no longer goes forward")
         approval = _asked(store, saga.steps[ref.index].approval)
-        waiting = approval.model_copy(
-            update={
-                "token": token,
-                "execution": ref.execution,
-                "answered": False,
-                "announced": True,
-            }
+        waiting = approvals.waited_for(
+            approval, token=token, execution=ref.execution, due_shard=due_shard(ref.saga_id)
         )
         try:
             [written] = store.write([changed(approval, waiting)])
         except Stale:
             continue
         stored = parsed(Approval, written)
-        if stored.state in ANSWERABLE:
-            answer(store, callbacks, stored)
-        else:
+        if stored.state is ApprovalState.OPEN:
             notices.approval(stored.id)
+        else:
+            answer(store, callbacks, stored)
         return
     raise errors.StillRunning(f"{ref.saga_id} keeps changing")
 

@@ -9,12 +9,13 @@ from functions.domain import approvals
 from functions.domain.approvals import Approval, ApprovalState
 from functions.domain.cases import ANNOUNCE_AGAIN, Case, CaseState
 from functions.domain.ledger.head import DUE_SHARDS
-from functions.ports import Callbacks, Clock, Notices, Stale, Store, Table
+from functions.ports import Callbacks, Clock, Item, Notices, Stale, Store, Table
 from functions.usecases.decide_approval import answer
 from functions.usecases.records import changed, parsed, read_approval, read_case
 
 SHARDS = tuple(f"due-{n}" for n in range(DUE_SHARDS))
 AT_ONCE = 100
+PAGES = 20
 
 
 def sweep(
@@ -31,20 +32,29 @@ def sweep(
     """
     done: Counter[str] = Counter()
     for shard in SHARDS:
-        now = clock.now()
-        ledger, _ = store.index(Table.LEDGER, "due", shard, up_to=now, limit=AT_ONCE)
-        people, _ = store.index(Table.PEOPLE, "due", shard, up_to=now, limit=AT_ONCE)
-        for item in ledger:
+        for item in _due(store, Table.LEDGER, shard, clock.now()):
             if "step_count" in item:
                 done[_safely(attend_to_saga, item["saga_id"])] += 1
             else:
                 done[_safely(attend_to_request, item["tenant"], item["request_id"])] += 1
-        for item in people:
+        for item in _due(store, Table.PEOPLE, shard, clock.now()):
             if "binds" in item:
                 done[_safely(_approval, store, clock, callbacks, item["id"])] += 1
             else:
                 done[_safely(_case, store, clock, notices, item["id"])] += 1
     return dict(done)
+
+
+def _due(store: Store, table: Table, shard: str, now: int) -> list[Item]:
+    """All that is due, not only the oldest: what fails each time must not keep the rest from its turn."""
+    found: list[Item] = []
+    start = None
+    for _ in range(PAGES):
+        page, start = store.index(table, "due", shard, up_to=now, limit=AT_ONCE, start=start)
+        found += page
+        if start is None:
+            break
+    return found
 
 
 def _safely(attend: Callable[..., str], *what: object) -> str:
@@ -65,7 +75,19 @@ def _approval(store: Store, clock: Clock, callbacks: Callbacks, approval_id: str
         except Stale:
             return "raced"
         approval = parsed(Approval, written)
-    answer(store, callbacks, approval)
+    answered = answer(store, callbacks, approval)
+    if answered.token is None and answered.state is not ApprovalState.OPEN:
+        # No machine waits. One that comes to wait finds the decision, and is due its answer from then on.
+        return _let_rest(store, answered)
+    return approval.state.value
+
+
+def _let_rest(store: Store, approval: Approval) -> str:
+    rested = approval.model_copy(update={"due_at": None, "due_shard": None})
+    try:
+        store.write([changed(approval, rested)])
+    except Stale:
+        return "raced"
     return approval.state.value
 
 
