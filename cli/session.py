@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import replace
 
@@ -105,11 +106,16 @@ def _fresh(profile: Profile) -> Tokens:
         return tokens.agent_tokens(profile.auth_url, profile.client_id, profile.client_secret)
     if profile.refresh:
         held = Tokens(profile.access, profile.expires_at, profile.refresh)
-        try:
-            return tokens.refreshed(profile.auth_url, profile.client_id, held)
-        except NotSignedIn:
-            pass
+        with contextlib.suppress(NotSignedIn):
+            fresh = tokens.refreshed(profile.auth_url, profile.client_id, held)
+            # An emulator may leave the groups out of a renewed token, which then may do nothing at all.
+            if bool(_groups(fresh.access)) == bool(_groups(profile.access)):
+                return fresh
     raise NotSignedIn(
         f"The sign-in of profile “{profile.name}” is over.",
         f"Sign in again: sagaplane login --profile {profile.name}",
     )
+
+
+def _groups(access: str) -> object:
+    return tokens.claims(access).get("cognito:groups")

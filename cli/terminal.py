@@ -136,8 +136,8 @@ def _table(block: Rows, width: int) -> RenderableType:
 
 
 def _stacked(row: tuple[Span, ...], columns: int) -> RenderableType:
-    if len(row) < columns:
-        return _text(*_spaced(row))
+    if len(row) < columns or not row[-1].text:
+        return _text(*_spaced(row[: columns - 1]))
     return Group(_text(*_spaced(row[:-1])), Padding(_text(row[-1]), (0, 0, 0, 4)))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.options import ApprovalId, Json, Limit, Profile, Yes
-from cli.views.approvals import approval_page, approvals_page
+from cli.views.approvals import approval_page, approvals_page, decided_page
 from cli.work import Work, collected
 
 app = typer.Typer()
@@ -57,7 +57,7 @@ def approve(
     client = work.client
     if work.asks(yes=yes):
         work.confirm(approval_page(client.approval(approval_id)), "Approve exactly this?")
-    work.answer(client.approve(approval_id, reason), approval_page)
+    work.answer(client.approve(approval_id, reason), decided_page)
 
 
 @app.command()
@@ -66,4 +66,4 @@ def reject(
 ) -> None:
     """Say no: it does not run, and what was done before it is undone."""
     work = Work(profile, as_json)
-    work.answer(work.client.reject(approval_id, reason), approval_page)
+    work.answer(work.client.reject(approval_id, reason), decided_page)

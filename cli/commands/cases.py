@@ -9,7 +9,7 @@ import typer
 
 from cli.errors import Stop
 from cli.options import CaseId, Json, Limit, Profile, Yes
-from cli.views.cases import case_page, cases_page
+from cli.views.cases import case_page, cases_page, settled_page
 from cli.work import Work, collected
 
 app = typer.Typer()
@@ -89,4 +89,4 @@ def resolve(
     client = work.client
     if work.asks(yes=yes):
         work.confirm(case_page(client.case(case_id)), f"Settle this case as {resolution.value}?")
-    work.answer(client.resolve(case_id, resolution.value, evidence), case_page)
+    work.answer(client.resolve(case_id, resolution.value, evidence), settled_page)

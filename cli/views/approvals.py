@@ -58,6 +58,17 @@ def approval_page(body: dict[str, Any]) -> Page:
     return page
 
 
+def decided_page(body: dict[str, Any]) -> Page:
+    """What has become of it after a decision."""
+    page = Page()
+    agreed = sum(d["decision"] == "approve" for d in body["decisions"])
+    page.line(Span(body["state"], "person"), f": {body['sentence']}")
+    if body["state"] == "open":
+        page.line(f"{agreed} of {body['needed']} have agreed; it waits for the others.")
+    page.line(f"Follow it: sagaplane show {body['saga_id']} --follow")
+    return page
+
+
 def _list(page: Page, title: str, sentences: list[str], none: str) -> None:
     page.heading(title)
     for sentence in sentences:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 from cli.moments import from_now, moment
@@ -70,6 +71,15 @@ def case_page(body: dict[str, Any]) -> Page:
     return page
 
 
+def settled_page(body: dict[str, Any]) -> Page:
+    """What has become of it after its resolution."""
+    page = Page()
+    page.line(Span(f"settled as {body['resolution']}", "good"), f": {body['obligation']}")
+    if body.get("saga_id"):
+        page.line(f"Follow its saga: sagaplane show {body['saga_id']} --follow")
+    return page
+
+
 def _ways(page: Page, body: dict[str, Any]) -> None:
     if body["state"] != "open":
         return
@@ -105,11 +115,18 @@ def _tree(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[Piece, P
     elif isinstance(value, list):
         yield label, ", ".join(str(each) for each in value) or "-"
     else:
-        yield label, "-" if value is None else str(value)
+        yield label, _said(name, value)
 
 
 def _flat(value: Any) -> Any:
     """An entry of a list in one line where it holds plain values only."""
     if isinstance(value, dict) and not any(isinstance(v, dict | list) for v in value.values()):
-        return ", ".join(f"{k} {v}" for k, v in value.items() if v is not None)
+        return ", ".join(f"{k} {_said(k, v)}" for k, v in value.items() if v is not None)
     return value
+
+
+def _said(name: str, value: Any) -> str:
+    """One plain value; evidence keeps times as the ledger does, in milliseconds."""
+    if name.endswith("_at") and isinstance(value, int):
+        return moment(datetime.fromtimestamp(value / 1000, tz=UTC).isoformat())
+    return "-" if value is None else str(value)

@@ -16,6 +16,8 @@ _STATUS: dict[str, Style] = {
 AWAITS_A_PERSON = frozenset(
     {"awaiting_approval", "awaiting_manual_resolution", "compensation_blocked"}
 )
+TURNED = frozenset({"compensating", "compensation_blocked", "compensated"})
+"""What has not started by then never starts."""
 _FORWARD: dict[str, tuple[str, Style]] = {
     "prepared": ("·", "dim"),
     "started": ("▸", "live"),

@@ -14,6 +14,7 @@ from cli.views import states
 Step = dict[str, Any]
 _BOUNDARY: dict[str, tuple[str, Style]] = {
     "ahead": ("point of no return, not reached: all above it can be undone", "dim"),
+    "never": ("point of no return, never reached", "dim"),
     "crossing": ("point of no return, being crossed: its outcome is not known yet", "warn"),
     "crossed": ("point of no return, crossed: nothing above it can be undone any more", "warn"),
 }
@@ -82,19 +83,20 @@ def _forward(page: Page, body: dict[str, Any]) -> None:
     page.heading("forward")
     steps = body["steps"]
     at = next((i for i, s in enumerate(steps) if s["kind"] != "compensable"), len(steps))
-    page.rows((_forward_row(s) for s in steps[:at]), indent=1)
+    turned = body["status"] in states.TURNED
+    page.rows((_forward_row(s, turned=turned) for s in steps[:at]), indent=1)
     if at < len(steps):
-        words, style = _BOUNDARY.get(body["pivot"], (f"point of no return: {body['pivot']}", ""))
-        page.rule(words, style, heavy=body["pivot"] != "ahead")
-        page.rows((_forward_row(s) for s in steps[at:]), indent=1)
+        where = "never" if body["pivot"] == "ahead" and turned else body["pivot"]
+        words, style = _BOUNDARY.get(where, (f"point of no return: {where}", ""))
+        page.rule(words, style, heavy=body["pivot"] in {"crossing", "crossed"})
+        page.rows((_forward_row(s, turned=turned) for s in steps[at:]), indent=1)
     else:
         page.line(Span("no point of no return: every step can be undone", "dim"), indent=1)
 
 
-def _forward_row(step: Step) -> tuple[Piece, ...]:
+def _forward_row(step: Step, *, turned: bool) -> tuple[Piece, ...]:
     mark, word = states.forward(forward_state(step))
-    inner = step.get("forward")
-    if isinstance(inner, dict) and inner.get("barred") and word.text == "prepared":
+    if turned and word.text == "prepared":
         mark, word = Span("-", "dim"), Span("never started", "dim")
     said = f" (last answer: {step['reason']})" if step.get("reason") else ""
     return mark, f"{step['index']} {step['name']}", word, f"{step['sentence']}{said}"
