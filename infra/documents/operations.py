@@ -19,17 +19,13 @@ _EVERYWHERE = (
     Code.INTERNAL_ERROR,
     Code.UNAVAILABLE,
 )
-_BODY = (
-    Code.INVALID_JSON,
-    Code.MISSING_FIELD,
-    Code.UNKNOWN_FIELD,
-    Code.BAD_VALUE,
-)
+_ALL = tuple(Code)
+_JSON = _ALL[: _ALL.index(Code.UNSAFE_INTEGER) + 1]
+"""What is wrong with a document as such: the list begins with it."""
+_BODY = (*_JSON, Code.MISSING_FIELD, Code.UNKNOWN_FIELD, Code.BAD_VALUE)
 _ONE = (Code.INVALID_PARAMETER, Code.NOT_FOUND)
-_PLAN = tuple(
-    code for code in Code if list(Code).index(code) <= list(Code).index(Code.REQUEST_ESCALATED)
-)
-"""Everything about documents, plans, catalogues and requests: the list begins with those."""
+_PLAN = _ALL[: _ALL.index(Code.REQUEST_ESCALATED) + 1]
+"""Documents, plans, catalogues and requests: the list goes on with those."""
 
 
 @dataclass(frozen=True, slots=True)
