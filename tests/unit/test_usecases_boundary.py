@@ -481,7 +481,7 @@ def test_a_gate_that_finds_a_decision_answers_itself_at_once() -> None:
         bench = at_the_pivot()
         bench.verdict = needs()
         pivot(bench)
-        decide(bench, decision=decision)  # type: ignore[arg-type]
+        decide(bench, decision=decision)
         assert bench.callbacks.answers == []
         gate(bench)
         assert bench.callbacks.answers == [("token-1", answer)]
@@ -730,7 +730,7 @@ def test_an_effect_of_the_boundary_found_after_a_step_back_takes_the_saga_across
             )
             bench.put(step, step.model_copy(update={"forward": absent}))
             bench.put(head, head.model_copy(update={"pivot": Pivot.AHEAD}))
-            landed.append(stall)  # type: ignore[arg-type]
+            landed.append(stall)
 
     bench.wire.hook = stall
     assert pivot(bench) == "applied"

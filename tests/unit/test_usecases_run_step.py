@@ -113,7 +113,7 @@ def test_the_receipt_and_the_undos_inputs_are_one_write() -> None:
 def test_a_step_that_requires_another_is_given_its_receipt_and_digests_it() -> None:
     bench = ready(Bench(), 3)
     calls = []
-    bench.targets.adapters.adapters["target.adapters:do"] = lambda call: (  # type: ignore[attr-defined]
+    bench.targets.adapters.adapters["target.adapters:do"] = lambda call: (
         calls.append(call) or bench.target.do(call)
     )
     run(bench, 3)
@@ -338,7 +338,7 @@ def test_a_call_that_did_nothing_is_made_again_within_the_budget() -> None:
 @pytest.mark.parametrize("answer", [None, "done", {"kind": "applied"}, object()])
 def test_an_adapter_that_answers_nonsense_leaves_an_unknown(answer: Any) -> None:
     bench = ready(Bench("keys"), 0)
-    bench.targets.adapters.adapters["target.adapters:do"] = lambda _: answer  # type: ignore[attr-defined]
+    bench.targets.adapters.adapters["target.adapters:do"] = lambda _: answer
     assert delivered(bench, 0) == "OutcomeUnknown"
     assert bench.step(0).forward.unsettled
 
@@ -347,7 +347,7 @@ def test_a_status_query_that_answers_nonsense_settles_nothing() -> None:
     bench = ready(Bench("status"), 0)
     bench.target.trouble(bench.key(0), "lost")
     delivered(bench, 0)
-    bench.targets.adapters.adapters["target.adapters:status"] = lambda _: None  # type: ignore[attr-defined]
+    bench.targets.adapters.adapters["target.adapters:status"] = lambda _: None
     assert delivered(bench, 0) == "OutcomeUnknown"
     assert bench.step(0).forward.lease_until == 0
 
@@ -636,7 +636,7 @@ def test_a_rotated_credential_is_found_by_reading_it_again() -> None:
             kept[reference] = "rotated"
         return kept[reference]
 
-    bench.credentials.read = read  # type: ignore[method-assign]
+    bench.credentials.read = read
     assert delivered(bench, 0) == "applied"
 
 
