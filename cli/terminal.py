@@ -111,7 +111,7 @@ def _block(block: Block, width: int) -> RenderableType:
         case Rule():
             return _rule(block, width)
         case Fence():
-            return _fence(block)
+            return _fence(block, width)
         case _:
             assert_never(block)
 
@@ -157,8 +157,10 @@ def _spaced(spans: tuple[Span, ...]) -> Iterator[Span]:
         yield span
 
 
-def _fence(block: Fence) -> Panel:
+def _fence(block: Fence, width: int) -> RenderableType:
     lines = paragraphs(block.words) or ["(nothing)"]
     words = Text("\n".join(lines), overflow="fold")
     title = _text(Span(block.title, "person"))
+    if title.cell_len + 6 > width:  # a border would cut off whose words they are
+        return Group(title, Panel(words, box=box.SQUARE, style="none"))
     return Panel(words, title=title, title_align="left", box=box.SQUARE, style="none")

@@ -52,7 +52,10 @@ def approve(
     as_json: Json = False,
     profile: Profile = "",
 ) -> None:
-    """Agree that exactly what is shown may run. It cannot be taken back."""
+    """Agree that exactly what is shown may run.
+
+    Your answer counts once and cannot be taken back. At a terminal you are shown it first, and asked.
+    """
     work = Work(profile, as_json)
     client = work.client
     if work.asks(yes=yes):
@@ -64,6 +67,9 @@ def approve(
 def reject(
     approval_id: ApprovalId, *, reason: _Reason, as_json: Json = False, profile: Profile = ""
 ) -> None:
-    """Say no: it does not run, and what was done before it is undone."""
+    """Say no, and why.
+
+    It does not run, and what was done before it is undone. The reason is read by the agent and the operators.
+    """
     work = Work(profile, as_json)
     work.answer(work.client.reject(approval_id, reason), decided_page)

@@ -22,7 +22,8 @@ def catalogue_page(body: dict[str, Any]) -> Page:
         f"  version {body['version'][:12]}  "
         f"{body['attempts_per_request']} attempts for each request",
     )
-    for kind in body["order"]:
+    others = {step["kind"] for step in body["steps"]} - {*body["order"]}
+    for kind in [*body["order"], *sorted(others)]:
         words, style = _KINDS.get(kind, (kind, ""))
         page.blank()
         page.rule(words, style, heavy=kind == "pivot")
