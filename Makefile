@@ -7,7 +7,7 @@ TOOLS := .tools/stamp
 export UV_PYTHON_DOWNLOADS := never
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
-.PHONY: setup demo up down status test lint format golden openapi clean
+.PHONY: setup demo up down status test explore lint format golden openapi clean
 
 setup: .venv/stamp node_modules/stamp .emulator/stamp ## install everything, locked, inside this folder
 
@@ -25,6 +25,9 @@ status: ## what is running, and where
 
 test: lint ## every check and every test there is, end to end ones too
 	$(RUN)/pytest -n 2 --dist loadgroup
+
+explore: setup ## random schedules of faults: RUNS=10000 SEED=1; RUNS=1 replays a seed with its trace
+	$(RUN)/python -m tests.simulation.explore --runs $(or $(RUNS),10000) --seed $(or $(SEED),1)
 
 lint: setup ## style, types, architecture
 	$(RUN)/ruff check . && $(RUN)/ruff format --check . && $(RUN)/mypy && $(RUN)/lint-imports

@@ -1,0 +1,271 @@
+"""Small catalogues for every legal order of kinds, over targets of every kind, and admitted sagas of them.
+
+A step's name says its kind and place: `c0`, `p2`, `r3`. What its target can do is a property of the catalogue, so that the
+same plan runs against targets with keys, with a status query, with tombstones, with all of it, and with nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from functions.domain.catalogue import (
+    Authority,
+    Catalogue,
+    Fact,
+    Kind,
+    Operation,
+    Precondition,
+    Retry,
+    Settlement,
+    Step,
+    Undo,
+    Violation,
+)
+from functions.domain.outcome import Receipt
+from functions.domain.policy import Allowed, NeedsApproval, Question
+from functions.domain.shape import Shape, shape_of
+from statemachines.bindings import bindings_for
+from statemachines.compiler import compile_machine
+from statemachines.verify import verified
+
+NAME = "sim"
+KINDS = {"c": Kind.COMPENSABLE, "p": Kind.PIVOT, "r": Kind.RETRIABLE}
+TARGETS = ("full", "keys", "status", "tombstone", "nothing")
+"""What a target offers: keys, status and tombstone; one of them; or nothing, so that a person reconciles."""
+MORE_TARGETS = (*TARGETS, "brief", "person")
+"""Also: keys that are forgotten soon; an undo of high impact, which a person has to allow."""
+STYLES = ("plain", "bound", "waves")
+"""Steps that use nothing of each other; each one the result of the one before; undos that need not wait."""
+
+CALL = timedelta(seconds=2)
+SETTLES_AFTER = timedelta(seconds=20)
+BRIEF = timedelta(minutes=2)
+APPROVAL_WITHIN = timedelta(hours=1)
+LONGEST_WAIT = timedelta(hours=2)
+BACKSTOP = timedelta(minutes=10)
+CONTROL_TIMEOUT = 30
+BUDGET = 3
+APPROVERS, OPERATORS = "approvers", "operators"
+FUNCTION = "arn:aws:lambda:eu-central-1:111122223333:function:"
+
+
+class Doing(BaseModel):
+    """The arguments of every step."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    thing: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,20}$", max_length=20)]
+    ask: bool = False
+
+    @classmethod
+    @cache
+    def model_json_schema(cls, *how: Any, **more: Any) -> dict[str, Any]:
+        """The schema, made once: thousands of catalogues are."""
+        return super().model_json_schema(*how, **more)
+
+
+class Thing(BaseModel):
+    """The fact that preconditions look at."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    open: bool
+
+
+def legal_shapes(most: int = 6) -> tuple[str, ...]:
+    """Every legal order of kinds of 1 to `most` steps, as letters: 48 for six."""
+    return tuple(
+        "c" * compensable + rest
+        for length in range(1, most + 1)
+        for compensable in range(length, -1, -1)
+        for rest in sorted(
+            {"r" * (length - compensable), ("p" + "r" * length)[: length - compensable]}
+        )
+    )
+
+
+def is_open(_: BaseModel, thing: Thing | None) -> list[Violation]:
+    """The one precondition."""
+    if thing is not None and thing.open:
+        return []
+    return [Violation("closed", "The thing has been closed.", "There is nothing left to do.")]
+
+
+def the_thing(arguments: BaseModel) -> str:
+    """What the fact is asked about."""
+    return str(getattr(arguments, "thing", ""))
+
+
+def inputs(_: BaseModel, receipt: Receipt) -> Mapping[str, str]:
+    """What an undo is told."""
+    return {"resource": receipt.resource}
+
+
+def policy(question: Question) -> Allowed | NeedsApproval:
+    """People are asked where the plan says so: the simulator chooses, as an amount would."""
+    if getattr(question.arguments, "ask", False):
+        return NeedsApproval(1, APPROVERS, APPROVAL_WITHIN, "it is large")
+    return Allowed()
+
+
+def _operation(step: str, side: str, does: str) -> Operation:
+    return Operation(
+        adapter=f"{NAME}.{step}:{side}_{does}",
+        authority=Authority(scope=f"{step}:{side}", credential=f"{step}_{side}"),
+    )
+
+
+def settlement(step: str, side: str, target: str) -> Settlement:
+    """How a target of this kind is settled."""
+    status = _operation(step, side, "status") if target in {"full", "status", "person"} else None
+    tombstone = _operation(step, side, "tombstone") if target in {"full", "tombstone"} else None
+    kept = {"full": timedelta(days=20), "keys": timedelta(days=20), "person": timedelta(days=20)}
+    return Settlement(
+        settles_after=SETTLES_AFTER,
+        keys_kept_for=BRIEF if target == "brief" else kept.get(target),
+        status=status,
+        tombstone=tombstone,
+        # Beyond the boundary a machine may repeat only what keys or a tombstone protect.
+        reconcile="person" if target in {"status", "nothing"} else "machine",
+    )
+
+
+def _step(name: str, kind: Kind, target: str, style: str, before: tuple[str, ...]) -> Step:
+    compensable = kind is Kind.COMPENSABLE
+    run = settlement(name, "do", target)
+    if compensable and target in {"status", "nothing"}:
+        run = Settlement(
+            settles_after=SETTLES_AFTER,
+            # Something has to tell a compensable step's effect: without a status query its keys do.
+            keys_kept_for=None if target == "status" else timedelta(days=20),
+            status=run.status,
+        )
+    return Step(
+        name=name,
+        version="1",
+        kind=kind,
+        description=f"Does {name}.",
+        arguments=Doing,
+        run=_operation(name, "do", "run"),
+        settlement=run,
+        retry=Retry(attempts=BUDGET),
+        call_timeout=CALL,
+        retain_for=timedelta(days=90),
+        sentence=f"{name} for {{thing}}",
+        requires=before[-1:] if style == "bound" else (),
+        preconditions=("is_open",) if not compensable else (),
+        undo=_undo(name, target) if compensable else None,
+    )
+
+
+def _undo(name: str, target: str) -> Undo:
+    return Undo(
+        name=f"un_{name}",
+        run=_operation(name, "undo", "run"),
+        settlement=settlement(name, "undo", target),
+        retry=Retry(attempts=BUDGET),
+        call_timeout=CALL,
+        fixed_inputs=inputs,
+        needs_person=target == "person",
+    )
+
+
+@cache
+def catalogue(kinds: str, targets: tuple[str, ...], style: str) -> Catalogue:
+    """The catalogue of one shape: `targets` has one entry a step."""
+    names = tuple(f"{kind}{place}" for place, kind in enumerate(kinds))
+    steps = tuple(
+        _step(name, KINDS[name[0]], target, style, names[:place])
+        for place, (name, target) in enumerate(zip(names, targets, strict=True))
+    )
+    if style == "waves":
+        steps = tuple(_independent(step, steps) for step in steps)
+    return Catalogue(
+        name=NAME,
+        steps=steps,
+        facts=(Fact("thing", _operation("thing", "fact", "read"), Thing, the_thing),),
+        preconditions=(Precondition("is_open", "thing", is_open),),
+        policy=f"{NAME}.policy:decide",
+        policy_version="1",
+        approvers=APPROVERS,
+        operators=OPERATORS,
+        longest_wait=LONGEST_WAIT,
+    )
+
+
+def _independent(step: Step, steps: tuple[Step, ...]) -> Step:
+    """Even steps wait for no later one but the next even one; odd ones for none: two chains side by side."""
+    if step.kind is not Kind.COMPENSABLE:
+        return step
+    place = int(step.name[1:])
+    others = tuple(
+        other.name
+        for other in steps
+        if other.kind is Kind.COMPENSABLE
+        and int(other.name[1:]) > place
+        and int(other.name[1:]) % 2 != place % 2
+    )
+    return replace(step, independent_of=others)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A machine, ready to be created."""
+
+    name: str
+    definition: Mapping[str, Any]
+
+
+def machine(kinds: str, targets: tuple[str, ...], style: str) -> tuple[Shape, Bound]:
+    """The shape of these steps, and its verified machine."""
+    entries = catalogue(kinds, targets, style)
+    return shape_of(entries, entries.steps), _machine(kinds, style)
+
+
+@cache
+def _machine(kinds: str, style: str) -> Bound:
+    """What targets can do is in no machine, and all have the same timeouts: one machine for all of them."""
+    entries = catalogue(kinds, ("full",) * len(kinds), style)
+    shape = shape_of(entries, entries.steps)
+    bindings = bindings_for(
+        entries,
+        lambda step, side: f"{FUNCTION}{side}-{step}:1",
+        begin=f"{FUNCTION}begin:1",
+        finish=f"{FUNCTION}finish:1",
+        gate=f"{FUNCTION}gate:1",
+        open_case=f"{FUNCTION}case:1",
+        control_timeout=CONTROL_TIMEOUT,
+        gate_timeout=int((LONGEST_WAIT + BACKSTOP).total_seconds()),
+        role="arn:aws:iam::111122223333:role/machines",
+    )
+    made = verified(compile_machine(shape, bindings), shape)
+    return Bound(made.name, made.definition)
+
+
+def plan(kinds: str, *, ask: bool) -> bytes:
+    """The plan as an agent sends it."""
+    return json.dumps(
+        {
+            "request_id": "request-1",
+            "catalogue": NAME,
+            "steps": [
+                {
+                    "id": f"s{place}",
+                    "name": f"{kind}{place}",
+                    "arguments": {"thing": "x", "ask": ask},
+                }
+                for place, kind in enumerate(kinds)
+            ],
+            "provenance": {
+                "run_id": "run-1",
+                "prompt_version": "1",
+                "source_document_id": "mail-1",
+            },
+            "rationale": "The customer asked for it.",
+        }
+    ).encode()

@@ -1,0 +1,310 @@
+"""Random schedules: from a seed a plan, its world, up to five faults, and who gets a turn when.
+
+The seed decides everything, so that one seed and one commit replay one run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from random import Random
+
+from functions.usecases.records import read_saga
+from tests.simulation import catalogue
+from tests.simulation.scenario import Approver, Operator, Scenario
+from tests.simulation.scheduler import Verdict, Worker
+from tests.simulation.world import SAGA, World
+
+SHAPES = catalogue.legal_shapes()
+MOST_FAULTS = 5
+MOST_WORKERS = 3
+STEPS_PER_STEP = 16
+"""About how many points a step of a plan passes, there and back: where faults are spread over."""
+APPROVERS: tuple[Approver, ...] = (
+    "approve",
+    "approve",
+    "approve",
+    "reject",
+    "silent",
+    "late",
+    "twice",
+    "race",
+)
+OPERATORS: tuple[Operator, ...] = ("settle", "settle", "settle", "retry", "done", "silent")
+STRIDES = {"bound": 2, "waves": 5}
+Fault = Callable[["Chaos", Worker], Verdict]
+
+
+def scenario(random: Random) -> Scenario:
+    """A plan, its targets, and its people."""
+    kinds = random.choice(SHAPES)
+    style = random.choice(catalogue.STYLES)
+    first = random.randrange(len(catalogue.MORE_TARGETS))
+    # All alike, or all different: not every mixture, because each one is a catalogue of its own.
+    stride = random.choice((0, 3) if style == "plain" else (STRIDES[style],))
+    return Scenario(
+        kinds=kinds,
+        targets=tuple(
+            catalogue.MORE_TARGETS[(first + stride * place) % len(catalogue.MORE_TARGETS)]
+            for place in range(len(kinds))
+        ),
+        style=style,
+        ask="p" in kinds and random.random() < 0.5,
+        approver=random.choice(APPROVERS),
+        operator=random.choice(OPERATORS),
+    )
+
+
+def world_of(seed: int, *, tracing: bool = False) -> World:
+    """The world of a seed, with its chaos, ready to run."""
+    random = Random(seed)  # noqa: S311 - a schedule, not a secret
+    world = World(scenario(random), seed=seed, tracing=tracing)
+    chaos = Chaos(world, random)
+    world.scheduler.chaos = chaos.at
+    world.scheduler.shuffled = True
+    if random.random() < 0.5:
+        world.latency = chaos.latency
+    chaos.before()
+    return world
+
+
+class Chaos:
+    """What goes wrong in one run, and when."""
+
+    def __init__(self, world: World, random: Random) -> None:
+        self.world = world
+        self.random = random
+        size = STEPS_PER_STEP * len(world.scenario.kinds) + 10
+        faults = random.randint(0, MOST_FAULTS)
+        self.moments = sorted((random.randint(1, size) for _ in range(faults)), reverse=True)
+        self.faults: list[str] = []
+
+    def latency(self) -> int:
+        """How long a call is under way, one way, in milliseconds."""
+        return self.random.choice((0, 0, 20, 300, 900))
+
+    def before(self) -> None:
+        """What is wrong from the start: a step that will be refused, a stream that says nothing."""
+        world, random = self.world, self.random
+        places = range(len(world.scenario.kinds))
+        if random.random() < 0.45:
+            index = random.choice(places)
+            world.target.behaviours[index, "do"].refuses = True
+            self.note(f"step {index} will be refused")
+        if random.random() < 0.15:
+            index = random.choice(places)
+            world.target.behaviours[index, "do"].unavailable = random.randint(1, 4)
+            self.note(f"step {index} is not available at first")
+        if random.random() < 0.15:
+            index = random.choice(places)
+            behaviour = world.target.behaviours.get((index, "undo"))
+            if behaviour is not None:
+                behaviour.refuses = random.random() < 0.5
+                behaviour.unavailable = random.randint(0, 4)
+                self.note(f"the undo of step {index} meets resistance")
+        if random.random() < 0.1:
+            world.stream = random.choice(([], [0, 0], [5_000], [0, 90_000]))
+            self.note(f"the stream delivers after {world.stream}")
+
+    def note(self, what: str) -> None:
+        """One fault more."""
+        self.faults.append(what)
+        self.world.note(f"*** {what}")
+
+    def at(self, worker: Worker, phase: str) -> Verdict:
+        """At every point: perhaps a fault, perhaps somebody else's turn."""
+        scheduler = self.world.scheduler
+        verdict: Verdict = None
+        if self.moments and scheduler.steps >= self.moments[-1]:
+            fault = self.random.choice(self._possible(worker, phase))
+            self.moments.pop()
+            verdict = fault(self, worker)
+        if scheduler.alive > 1 and self.random.random() < 0.5:
+            scheduler.pause(0)
+        return verdict
+
+    def _possible(self, worker: Worker, phase: str) -> tuple[Fault, ...]:
+        where, _, when = phase.partition(":")
+        found: tuple[Fault, ...] = (crash, crash, zombie, zombie, stall, ambient, ambient)
+        if self.world.scheduler.alive < MOST_WORKERS and worker.role not in {"operator", "cancel"}:
+            found += (duplicate, duplicate_later)
+        if where == "call":
+            found += (says("request lost"), says("lost"), delayed, revoke, expire) * (
+                2 if when == "before" else 1
+            )
+        elif where in {"status", "tombstone", "start", "answer", "notice"}:
+            found += (says("request lost"), says("lost"))
+            if where == "notice":
+                found += (says("dropped"),)
+        elif phase == "report":
+            found += (says("lost"), says("lost"))
+        elif phase == "fact" or when == "before":
+            found += (says("denied"), says("conflict"), says("lost"), says("unreachable"))
+        return found
+
+
+def says(verdict: str) -> Fault:
+    """A disturbance that the port itself knows how to play."""
+
+    def fault(chaos: Chaos, worker: Worker) -> Verdict:
+        chaos.note(f"{worker}: {verdict}")
+        return verdict
+
+    return fault
+
+
+def crash(chaos: Chaos, worker: Worker) -> Verdict:
+    """The process dies."""
+    chaos.note(f"{worker} crashes")
+    chaos.world.scheduler.crash(worker)
+    return None
+
+
+def zombie(chaos: Chaos, worker: Worker) -> Verdict:
+    """Given up by whoever waits for it, it goes on much later."""
+    seconds = chaos.random.choice((2, 15, 25, 40, 90, 200))
+    chaos.note(f"{worker} is given up, and goes on after {seconds} s")
+    give_up(chaos.world, worker, seconds)
+    return None
+
+
+def give_up(world: World, worker: Worker, seconds: int) -> None:
+    """Make a zombie of a worker: nobody waits for it, nobody kills it, and it comes back."""
+    worker.unkilled = True
+    world.scheduler.let_go(worker, "Lambda.SdkClientException")
+    world.scheduler.pause(seconds * 1000)
+
+
+def stall(chaos: Chaos, worker: Worker) -> Verdict:
+    """It gets nothing done for a while, and may run into its timeout."""
+    seconds = chaos.random.choice((1, 5, 12, 30))
+    chaos.note(f"{worker} stalls for {seconds} s")
+    chaos.world.scheduler.pause(seconds * 1000)
+    return None
+
+
+def duplicate(chaos: Chaos, worker: Worker) -> Verdict:
+    """The same invocation arrives once more, now."""
+    chaos.note(f"{worker} is delivered twice")
+    chaos.world.scheduler.duplicate(worker)
+    return None
+
+
+def duplicate_later(chaos: Chaos, worker: Worker) -> Verdict:
+    """The same invocation arrives once more, when nobody expects it."""
+    seconds = chaos.random.choice((1, 10, 30, 120, 1800))
+    chaos.note(f"{worker} is delivered again after {seconds} s")
+    chaos.world.scheduler.duplicate(worker, seconds * 1000)
+    return None
+
+
+def delayed(chaos: Chaos, worker: Worker) -> Verdict:
+    """The request stays under way, and lands after everybody has given up: in the time that targets declare."""
+    milliseconds = chaos.random.choice((500, 3_000, 8_000, 15_000, 19_900))
+    chaos.note(f"{worker}: its call lands after {milliseconds} ms")
+    return f"delayed {milliseconds}"
+
+
+def revoke(chaos: Chaos, worker: Worker) -> Verdict:
+    """The credential is revoked."""
+    name = credential_of(chaos.world, worker)
+    chaos.note(f"credential {name} is revoked")
+    chaos.world.credentials.revoke(name)
+    return None
+
+
+def expire(chaos: Chaos, worker: Worker) -> Verdict:
+    """The credential is renewed, and what is cached no longer accepted."""
+    name = credential_of(chaos.world, worker)
+    chaos.note(f"credential {name} is renewed")
+    chaos.world.credentials.expire(name)
+    return None
+
+
+def credential_of(world: World, worker: Worker) -> str:
+    """The name of the credential that a worker works with."""
+    index = worker.index or 0
+    side = "undo" if worker.role == "undo" else "do"
+    return f"{world.catalogue.steps[index].name}_{side}"
+
+
+def ambient(chaos: Chaos, worker: Worker) -> Verdict:
+    """Something that has nothing to do with this worker."""
+    chaos.random.choice(AMBIENT)(chaos, worker)
+    return None
+
+
+def _stop(chaos: Chaos, _: Worker) -> None:
+    for execution in list(chaos.world.machines.executions.values()):
+        if execution.status == "RUNNING":
+            chaos.note(f"{execution.name} is stopped")
+            chaos.world.later(0, partial(execution.end, "ABORTED"))
+
+
+def _uncatchable(chaos: Chaos, _: Worker) -> None:
+    for execution in list(chaos.world.machines.executions.values()):
+        if execution.status == "RUNNING":
+            chaos.note(f"{execution.name} meets States.Runtime")
+            chaos.world.later(0, partial(execution.end, "FAILED"))
+
+
+def _delete(chaos: Chaos, _: Worker) -> None:
+    chaos.note("the machines are deleted")
+    chaos.world.later(0, chaos.world.machines.delete)
+
+
+def _cancel(chaos: Chaos, _: Worker) -> None:
+    chaos.note("a person cancels")
+    chaos.world.people.cancels()
+
+
+def _close(chaos: Chaos, _: Worker) -> None:
+    chaos.note("the thing is closed: preconditions fail")
+    chaos.world.open = False
+
+
+def _second_driver(chaos: Chaos, _: Worker) -> None:
+    chaos.note("a second driver is started")
+    second_driver(chaos.world)
+
+
+def second_driver(world: World) -> None:
+    """Start another execution, whatever the first one is doing."""
+
+    def work() -> str:
+        saga = read_saga(world.store, SAGA)
+        return world.drive(saga) if saga is not None and saga.head.outcome is None else "ended"
+
+    world.scheduler.spawn("starter", None, work)
+
+
+def _moves_on(chaos: Chaos, _: Worker) -> None:
+    index = chaos.random.randrange(len(chaos.world.scenario.kinds))
+    chaos.note(f"somebody else changes what step {index} made")
+    chaos.world.target.move_on(index)
+
+
+def _stranger(chaos: Chaos, _: Worker) -> None:
+    chaos.note("a stranger tries to decide")
+    chaos.world.people.decides(f"{SAGA}-0-1", "stranger", "approve", tenant="tenant-2")
+
+
+def _conflict(chaos: Chaos, _: Worker) -> None:
+    command = chaos.random.choice(list(chaos.world.target.behaviours))
+    chaos.note(f"the key of {command} is held with other parameters")
+    chaos.world.target.behaviours[command].conflicts = True
+
+
+AMBIENT: tuple[Callable[[Chaos, Worker], None], ...] = (
+    _stop,
+    _stop,
+    _uncatchable,
+    _delete,
+    _cancel,
+    _cancel,
+    _close,
+    _second_driver,
+    _moves_on,
+    _stranger,
+    _conflict,
+)

@@ -1,0 +1,368 @@
+"""What must be true, always: the fourteen invariants of the protocol, checked at every change of anything.
+
+Between two changes nothing can become false, so each write, each call and each effect is held against the invariants that
+it can break, with the store and the target as they are at that moment. Written from the protocol, not from the code: the
+tables of what may follow what stand here a second time, on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from functions.domain.approvals import bound_digest
+from functions.domain.calls import Call
+from functions.domain.ledger.records import StepRecord
+from functions.ports import Key, Table
+from functions.usecases.records import parsed, saga_pk, step_key
+from tests.simulation.scheduler import Worker
+from tests.simulation.target import Command, Effect
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+Item = Mapping[str, Any]
+SAGA = "s4471"
+UNDO_SETTLED = frozenset({"succeeded", "not_needed", "resolved", "accepted"})
+DIRECTIONS = {("forward", "compensating"), ("forward", "finishing")}
+PIVOTS = {("ahead", "crossing"), ("crossing", "crossed"), ("crossing", "ahead")}
+FORWARD = {
+    "prepared": {"started", "refused"},
+    "started": {"started", "completed", "refused", "released", "unknown"},
+    "unknown": {"started", "completed", "released", "unknown"},
+    "released": {"started", "completed", "refused"},
+    "refused": {"released", "completed"},
+    "completed": set[str](),
+}
+UNDO = {
+    "pending": {"running", "not_needed", "blocked", "resolved", "accepted", "succeeded", "unknown"},
+    "running": {"running", "succeeded", "pending", "blocked", "unknown"},
+    "unknown": {"unknown", "running", "succeeded", "pending", "blocked", "resolved", "accepted"},
+    "blocked": {"pending", "unknown", "succeeded", "resolved", "accepted"},
+    "not_needed": {"pending"},
+    "succeeded": set[str](),
+    "resolved": set[str](),
+    "accepted": set[str](),
+}
+
+
+class Violated(AssertionError):
+    """Something that must always be true is not."""
+
+
+class Watch:
+    """The eye on one world."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.violations: list[str] = []
+        self.lost = 0
+        self.duplicates = 0
+        self.illegal = 0
+        self.callers: dict[Command, set[int]] = {}
+        self._steps: tuple[Key, ...] = tuple(
+            step_key(SAGA, index) for index in range(len(world.scenario.kinds))
+        )
+        self._head = Key(Table.LEDGER, saga_pk(SAGA), "saga")
+        self._waits = {
+            index: _transitive(index, world.shape.steps)
+            for index in range(len(world.scenario.kinds))
+        }
+
+    # Reporting
+
+    def violated(self, number: int, what: str) -> None:
+        """An invariant does not hold."""
+        self.illegal += 1
+        self.violations.append(f"invariant {number}: {what}")
+        self.world.note(f"!!! invariant {number}: {what}")
+
+    # Looking
+
+    def head(self) -> Item:
+        """The head as stored now."""
+        found: Item = self.world.store.inner._items[self._head]
+        return found
+
+    def step(self, index: int) -> Item:
+        """A step as stored now."""
+        found: Item = self.world.store.inner._items[self._steps[index]]
+        return found
+
+    def open_cases(self) -> list[Item]:
+        """The open cases."""
+        return [
+            item
+            for key, item in self.world.store.inner._items.items()
+            if key.sk == "case" and item.get("state") == "open"
+        ]
+
+    # Every write
+
+    def changed(self, key: Key, old: Item | None, new: Item) -> None:
+        """A record has changed."""
+        if key.sk == "saga":
+            self._head_changed(old, new)
+        elif key.sk.startswith("step#"):
+            self._step_changed(old, new)
+        elif key.sk in {"approval", "case"}:
+            if old is None:
+                self.world.people.listed(new)
+            else:
+                self._person_changed(key, old, new)
+
+    def settled_step(self) -> None:
+        """After a whole write: invariant 13, with head and cases as they are now."""
+        head = self.world.store.inner._items.get(self._head)
+        if head is None or head.get("outcome") is not None:
+            return
+        if head.get("due_at") is not None or self.open_cases():
+            return
+        execution = self.world.machines.executions.get(head.get("execution") or "")
+        if execution is None or execution.status != "RUNNING":
+            self.violated(13, "no live driver, no deadline, no open case")
+
+    def _head_changed(self, old: Item | None, new: Item) -> None:
+        if old is None:
+            return
+        for field, legal in (("direction", DIRECTIONS), ("pivot", PIVOTS)):
+            if old[field] != new[field] and (old[field], new[field]) not in legal:
+                self.violated(9, f"{field}: {old[field]} -> {new[field]}")
+        if old.get("outcome") is not None and new.get("outcome") != old["outcome"]:
+            self.violated(9, f"outcome: {old['outcome']} -> {new.get('outcome')}")
+        if new["epoch"] < old["epoch"]:
+            self.violated(9, "the epoch went back")
+        if new["direction"] == "compensating" and old["direction"] != "compensating":
+            self._turned(new)
+        if new.get("outcome") is not None and old.get("outcome") is None:
+            self._ended(new)
+
+    def _turned(self, head: Item) -> None:
+        if head["pivot"] in {"crossing", "crossed"}:
+            self.violated(9, f"turned with the boundary {head['pivot']}")
+
+    def _ended(self, head: Item) -> None:
+        outcome = head["outcome"]
+        steps = [self.step(i) for i in range(len(self._steps))]
+        if head["direction"] == "compensating":
+            owed = [s for s in steps if s.get("undo") and s["undo"]["state"] not in UNDO_SETTLED]
+            if owed:
+                self.violated(3, f"{outcome}, and {owed[0]['name']} is not undone")
+            if outcome == "completed":
+                self.violated(9, "a compensated saga is called completed")
+            return
+        # The last step's record is written in the same transaction as the head: look at it afterwards.
+        self.world.later(0, lambda: self._completed(outcome))
+
+    def _completed(self, outcome: str) -> None:
+        for index in range(len(self._steps)):
+            if self.step(index)["forward"]["state"] != "completed":
+                self.violated(2, f"{outcome}, and {self.step(index)['name']} is unfinished")
+
+    def _step_changed(self, old: Item | None, new: Item) -> None:
+        if old is None:
+            return
+        before, after = old["forward"], new["forward"]
+        if before["state"] != after["state"] and after["state"] not in FORWARD[before["state"]]:
+            self.violated(9, f"{new['name']}: {before['state']} -> {after['state']}")
+        if before.get("receipt") is not None and after.get("receipt") != before["receipt"]:
+            self.violated(8, f"the receipt of {new['name']} changed")
+        if before.get("barred") and not after.get("barred"):
+            self.violated(6, f"the bar of {new['name']} was lifted")
+        if after["fence"] < before["fence"] or after["attempts"] < before["attempts"]:
+            self.violated(9, f"fence or attempts of {new['name']} went back")
+        if after["attempts"] > before["attempts"]:
+            self._forward_starts(new, after)
+        if new.get("undo") is not None:
+            self._undo_changed(new, old["undo"], new["undo"])
+
+    def _forward_starts(self, step: Item, command: Item) -> None:
+        name, index = step["name"], step["index"]
+        if command["attempts"] > command["budget"]:
+            self.violated(10, f"{name}: attempt {command['attempts']} of {command['budget']}")
+        # In the boundary's first claim the head is part of the write, and is looked at after it.
+        if self.head()["direction"] == "compensating":
+            self.violated(6, f"{name} starts in a compensating saga")
+        if command.get("barred"):
+            self.violated(6, f"{name} starts although it is barred")
+        for earlier in range(index):
+            if self.step(earlier)["forward"]["state"] != "completed":
+                self.violated(7, f"{name} starts before {self.step(earlier)['name']} is recorded")
+
+    def _undo_changed(self, step: Item, before: Item, after: Item) -> None:
+        name = step["name"]
+        if before["state"] != after["state"] and after["state"] not in UNDO[before["state"]]:
+            self.violated(9, f"undo of {name}: {before['state']} -> {after['state']}")
+        for fixed in ("key", "authority", "operation", "inputs", "condition"):
+            if before.get(fixed) is not None and after.get(fixed) != before[fixed]:
+                self.violated(8, f"{fixed} of the undo of {name} changed")
+        if after["fence"] < before["fence"] or after["attempts"] < before["attempts"]:
+            self.violated(9, f"fence or attempts of the undo of {name} went back")
+        if after["attempts"] > before["attempts"]:
+            if after["attempts"] > after["budget"]:
+                self.violated(10, f"undo of {name}: attempt {after['attempts']}")
+            self._undo_starts(step["index"], name)
+
+    def _undo_starts(self, index: int, name: str) -> None:
+        if self.head()["direction"] != "compensating":
+            self.violated(
+                9, f"undo of {name} starts in a saga that goes {self.head()['direction']}"
+            )
+        if self._boundary_applied():
+            self.violated(4, f"undo of {name} starts after the boundary was applied")
+        for other in self._waits[index]:
+            if self.step(other)["undo"]["state"] not in UNDO_SETTLED:
+                self.violated(11, f"undo of {name} starts before that of step {other} is settled")
+
+    def _boundary_applied(self) -> bool:
+        boundary = self.world.scenario.boundary
+        return boundary is not None and self.world.target.exists(boundary)
+
+    def _person_changed(self, key: Key, old: Item, new: Item) -> None:
+        tenant = new["tenant"]
+        if tenant != old["tenant"] or tenant != "tenant-1":
+            self.violated(14, f"{key.pk} changed its tenant")
+        if old.get("state") == "consumed" and new.get("state") != "consumed":
+            self.violated(5, "a consumed approval is used again")
+        if new.get("claimed_by", "").startswith("stranger") or any(
+            d["person"].startswith("stranger") for d in new.get("decisions", ())
+        ):
+            self.violated(14, f"a stranger changed {key.pk}")
+
+    # Every call
+
+    def called(self, command: Command, call: Call, worker: Worker | None) -> None:
+        """A run or an undo is sent."""
+        index, side = command
+        record = self.step(index)
+        mine = record["forward"] if side == "do" else record["undo"]
+        self._authority(record["name"], mine, call)
+        if call.key != mine["key"]:
+            self.violated(1, f"{record['name']} was called with the key {call.key}")
+        if worker is not None:
+            callers = self.callers.setdefault(command, set())
+            callers.add(worker.number)
+            if len(callers) > mine["attempts"]:
+                self.violated(
+                    10, f"{len(callers)} calls of {command} for {mine['attempts']} claims"
+                )
+        if side == "do" and index == self.world.scenario.boundary:
+            self._permitted(record)
+
+    def inquired(self, command: Command, call: Call) -> None:
+        """A status query or a tombstone is sent: under the command's own key and authority."""
+        index, side = command
+        record = self.step(index)
+        mine = record["forward"] if side == "do" else record["undo"]
+        self._authority(record["name"], mine, call)
+        if call.key != mine["key"]:
+            self.violated(12, f"{record['name']} was asked about by the key {call.key}")
+
+    def _authority(self, name: str, mine: Item, call: Call) -> None:
+        recorded = mine["authority"]["credential"]
+        if call.credential.partition("#")[0] != recorded:
+            self.violated(12, f"{name} was called with {call.credential}, not {recorded}")
+
+    def _permitted(self, record: Item) -> None:
+        """Invariant 5: what runs at the pivot is exactly what people agreed to, if they were to be asked."""
+        if record["kind"] != "pivot" or not self.world.scenario.ask:
+            return
+        step = parsed(StepRecord, record)
+        approvals = [
+            item
+            for key, item in self.world.store.inner._items.items()
+            if key.sk == "approval" and item["index"] == record["index"]
+        ]
+        head = self.head()
+        binds = bound_digest(
+            tenant=head["tenant"],
+            saga_id=SAGA,
+            step=step,
+            forward_digest=record["forward"]["digest"],
+            catalogue_version=head["catalogue_version"],
+            policy_version=head["policy_version"],
+        )
+        agreed = [
+            a
+            for a in approvals
+            if a["state"] == "consumed"
+            and a["binds"] == binds
+            and any(d["decision"] == "approve" for d in a["decisions"])
+            and all(d["decision"] == "approve" for d in a["decisions"])
+        ]
+        if not agreed:
+            self.violated(5, f"{record['name']} runs without an approval that matches it")
+
+    # Every effect
+
+    def effect(self, effect: Effect) -> None:
+        """Something has been done at a target."""
+        index, side = effect.command
+        count = self.world.target.count(effect.command)
+        if count > 1:
+            self.duplicates += 1
+            self.violations.append(f"invariant 1: {count} effects of {effect.command}")
+            self.world.note(f"!!! invariant 1: {count} effects of {effect.command}")
+        if side == "undo" and not effect.hand and self._boundary_applied():
+            self.violated(4, f"step {index} was undone after the boundary was applied")
+        if side == "undo" and effect.resource == "nothing":
+            self.violated(9, f"step {index} was undone without anything to undo")
+
+    # At rest
+
+    def at_rest(self, *, rested: bool) -> None:
+        """Nothing moves any more: every effect is accounted for, and every saga has an end or a person."""
+        for error in self.world.scheduler.unplanned:
+            self.illegal += 1
+            self.violations.append(f"unplanned: {error}")
+        cases = self.open_cases()
+        self._accounts(cases)
+        head = self.head()
+        if head.get("outcome") is not None:
+            return
+        if not rested:
+            self.violated(13, "the saga never comes to rest")
+        elif not cases:
+            self.violated(13, f"at rest without an end or a case: {head['direction']}")
+        elif self.world.scenario.operator != "silent" and self.world.people.visits:
+            self.violated(13, f"people cannot settle it: {[c['cause'] for c in cases]}")
+
+    def _accounts(self, cases: list[Item]) -> None:
+        """Invariant 3, and 2 for what lies beyond the boundary."""
+        head = self.head()
+        in_cases = {case.get("index") for case in cases}
+        boundary = self.world.scenario.boundary
+        completed = head.get("outcome") is not None and head["direction"] != "compensating"
+        for index in range(len(self._steps)):
+            exists = self.world.target.exists(index)
+            state = self.step(index)["forward"]["state"]
+            before = boundary is None or index < boundary
+            if completed:
+                if not exists:
+                    self._lost(2, f"the saga is completed, and step {index} has no effect")
+            elif not exists or None in in_cases or in_cases & {index, *self._waits[index]}:
+                # In a case, or waiting for an undo that is in one.
+                continue
+            elif before and head["direction"] == "compensating":
+                if (self.step(index).get("undo") or {}).get("state") != "accepted":
+                    self._lost(3, f"the effect of step {index} is neither undone nor in a case")
+            elif head.get("outcome") is not None:
+                self._lost(3, f"step {index} took effect in a saga that was compensated")
+            elif state != "completed" and not cases:
+                self._lost(3, f"the effect of step {index} is recorded nowhere")
+
+    def _lost(self, number: int, what: str) -> None:
+        self.lost += 1
+        self.violations.append(f"invariant {number}: lost obligation: {what}")
+        self.world.note(f"!!! invariant {number}: lost obligation: {what}")
+
+
+def _transitive(index: int, steps: Any) -> frozenset[int]:
+    """All steps whose undo has to be settled before that of step `index`, however far away."""
+    found: set[int] = set()
+    ahead = [index]
+    while ahead:
+        fresh = set(steps[ahead.pop()].undo_waits_for) - found
+        found |= fresh
+        ahead.extend(fresh)
+    return frozenset(found)

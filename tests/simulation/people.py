@@ -1,0 +1,216 @@
+"""Approvers and operators with their habits. They come when a notice tells them, and look at their lists now and then."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from functions.domain.cases import AlreadySettled, Case, Claimed, Resolution
+from functions.domain.ledger.records import Direction, StepRecord
+from functions.usecases.cancel_saga import cancel_saga
+from functions.usecases.claim_case import claim_case
+from functions.usecases.decide_approval import decide_approval
+from functions.usecases.records import read_saga
+from functions.usecases.resolve_case import AttemptAlive, Settled, _alive, resolve_case
+from tests.simulation.catalogue import APPROVERS, OPERATORS, SETTLES_AFTER
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+LOOKS_AGAIN = 20 * 60_000
+"""How often people look at their lists, in milliseconds: longer than a claim lasts."""
+SOON = 1_000
+MOST_VISITS = 40
+SETTLES = int(SETTLES_AFTER.total_seconds() * 1000)
+
+
+class People:
+    """Everybody with a screen."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.tried: Counter[tuple[int | None, str]] = Counter()
+        self.visits = 0
+        self.forgetful = False
+        """The next operator who does something by hand dies before recording it."""
+
+    def noticed(self, what: str, name: str) -> None:
+        """A notice has come."""
+        if what == "approval":
+            self.world.later(SOON, lambda: self.approver_comes(name))
+        else:
+            self.world.later(SOON, lambda: self.operator_comes(name))
+
+    def listed(self, item: Mapping[str, Any]) -> None:
+        """Something new is on a list: it will be seen, notice or not."""
+        name = item["id"]
+        if "binds" in item:
+            self.world.later(LOOKS_AGAIN, lambda: self.approver_comes(name))
+        else:
+            self.world.later(LOOKS_AGAIN, lambda: self.operator_comes(name))
+
+    # Approvers
+
+    def approver_comes(self, approval_id: str) -> None:
+        """What the approvers of this scenario do about an approval."""
+        match self.world.scenario.approver:
+            case "approve":
+                self.decides(approval_id, "ann", "approve")
+            case "reject":
+                self.decides(approval_id, "ann", "reject")
+            case "twice":
+                self.decides(approval_id, "ann", "approve")
+                self.decides(approval_id, "ann", "approve")
+                self.decides(approval_id, "bob", "approve")
+            case "race":
+                self.decides(approval_id, "ann", "approve")
+                self.decides(approval_id, "bob", "reject")
+            case "late":
+                self.decides(approval_id, "ann", "approve", delay=61 * 60_000)
+            case _:
+                return
+
+    def decides(
+        self,
+        approval_id: str,
+        person: str,
+        decision: Literal["approve", "reject"],
+        delay: int = 0,
+        tenant: str = "tenant-1",
+    ) -> None:
+        """One person answers."""
+        world = self.world
+        world.scheduler.spawn(
+            "approver",
+            None,
+            lambda: decide_approval(
+                world.store,
+                world,
+                world.callbacks,
+                approval_id,
+                tenants=frozenset({tenant}),
+                person=person,
+                groups=frozenset({APPROVERS}),
+                decision=decision,
+                reason="because",
+            ),
+            delay=delay,
+        )
+
+    def cancels(self) -> None:
+        """A person stops the saga."""
+        world = self.world
+        world.scheduler.spawn(
+            "cancel",
+            None,
+            lambda: cancel_saga(world.store, world, world.callbacks, "s4471", person="olga"),
+        )
+
+    # Operators
+
+    def operator_comes(self, case_id: str) -> None:
+        """An operator takes a case, if it is still open."""
+        if self.world.scenario.operator == "silent" or self.visits >= MOST_VISITS:
+            return
+        if not self.world.store.inner._items[self.world.case_key(case_id)].get("open"):
+            return
+        self.visits += 1
+        person = f"operator-{self.visits}"
+
+        def report(error: str | None) -> None:
+            if error is not None:
+                self.world.later(LOOKS_AGAIN, lambda: self.operator_comes(case_id))
+
+        self.world.scheduler.spawn(
+            "operator", None, lambda: self._settles(case_id, person), report=report
+        )
+
+    def _settles(self, case_id: str, person: str) -> None:
+        world = self.world
+        who: dict[str, Any] = {
+            "tenants": frozenset({"tenant-1"}),
+            "person": person,
+            "groups": frozenset({OPERATORS}),
+        }
+        claimed = claim_case(world.store, world, case_id, **who)
+        if isinstance(claimed, AlreadySettled):
+            return
+        if not isinstance(claimed, Claimed):
+            self._again(case_id)
+            return
+        case = claimed.case
+        world.credentials.restore()
+        resolution = self._choice(case)
+        if not self._acts(case, resolution):
+            self._again(case_id, 30_000)
+            return
+        world.note(f"{case.id} ({case.cause.value}): {resolution.value}")
+        world.scheduler.point("by-hand")
+        answer = resolve_case(
+            world.store,
+            world,
+            case_id,
+            **who,
+            resolution=resolution,
+            evidence="done and seen",
+            settles_after=SETTLES,
+        )
+        if isinstance(answer, AttemptAlive):
+            self._again(case_id, answer.until - world.now() + SOON)
+        elif not isinstance(answer, Settled | AlreadySettled):
+            self._again(case_id)
+        else:
+            self.tried[case.index, case.direction] += 1
+
+    def _again(self, case_id: str, wait: int = LOOKS_AGAIN) -> None:
+        self.world.later(wait, lambda: self.operator_comes(case_id))
+
+    def _choice(self, case: Case) -> Resolution:
+        """Try again first, then say what did not happen, then do it by hand: as far as the case allows, and it is true."""
+        tried = self.tried[case.index, case.direction]
+        habits = {
+            "retry": (Resolution.RETRY,) * 4,
+            "done": (),
+        }.get(self.world.scenario.operator, (Resolution.RETRY, Resolution.DID_NOT_HAPPEN))
+        wanted = [*habits[tried:], Resolution.DONE, Resolution.RETRY]
+        return next(w for w in wanted if w in case.allowed and self._true(case, w))
+
+    def _true(self, case: Case, resolution: Resolution) -> bool:
+        """Whether a person who looks at the target may say so."""
+        if resolution is not Resolution.DID_NOT_HAPPEN or case.index is None:
+            return True
+        known = self.world.watch.step(case.index)["forward"]["state"] == "completed"
+        exists = self.world.target.exists(case.index)
+        return exists if case.direction == "undo" and known else not exists
+
+    def _acts(self, case: Case, resolution: Resolution) -> bool:
+        """Mend what can be mended, or do by hand what is owed. False: it is too early for that."""
+        world, index = self.world, case.index
+        if index is None:
+            return True
+        for side in ("do", "undo"):
+            behaviour = world.target.behaviours.get((index, side))
+            if behaviour is not None:
+                behaviour.refuses, behaviour.unavailable, behaviour.conflicts = False, 0, False
+        if resolution is Resolution.RETRY:
+            return True
+        saga = read_saga(world.store, "s4471")
+        if saga is None:
+            return False
+        step = saga.steps[index]
+        if _alive(step, world.now(), SETTLES, by_hand=True) is not None:
+            return False
+        if resolution is Resolution.DONE:
+            self._by_hand(step, back=saga.head.direction is Direction.COMPENSATING)
+        elif not self._true(case, resolution):
+            return False
+        return True
+
+    def _by_hand(self, step: StepRecord, *, back: bool) -> None:
+        target = self.world.target
+        if back and step.undo is not None:
+            if target.exists(step.index):
+                target.by_hand(step.index, "undo", step.undo.key)
+        elif not back and not target.exists(step.index):
+            target.by_hand(step.index, "do", step.forward.key)
