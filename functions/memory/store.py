@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import threading
 from collections.abc import Mapping, Sequence
@@ -33,7 +32,8 @@ class MemoryStore:
         """One record, or None."""
         with self._lock:
             self.reads += 1
-            return copy.deepcopy(self._items.get(key))
+            found: Item | None = _copied(self._items.get(key))
+            return found
 
     def collection(self, table: Table, pk: str) -> list[Item]:
         """All records under `pk`, in order of `sk`."""
@@ -42,14 +42,14 @@ class MemoryStore:
             keys = sorted(
                 (k for k in self._items if k.table is table and k.pk == pk), key=lambda k: k.sk
             )
-            return [copy.deepcopy(self._items[k]) for k in keys]
+            return [_copied(self._items[k]) for k in keys]
 
     def write(self, changes: Sequence[Change]) -> list[Item]:
         """Check every expectation, then apply every change."""
         with self._lock:
             checked(changes)
             failed = {
-                c.key: copy.deepcopy(self._items.get(c.key))
+                c.key: _copied(self._items.get(c.key))
                 for c in changes
                 if not _holds(self._items.get(c.key), c.expect)
             }
@@ -59,7 +59,7 @@ class MemoryStore:
             self.writes += 1
             self._items |= after
             if len(changes) == 1:
-                return [copy.deepcopy(self._items[changes[0].key])]
+                return [_copied(self._items[changes[0].key])]
             return []
 
     def index(
@@ -87,7 +87,7 @@ class MemoryStore:
             ]
             found.sort(key=lambda f: f[:2], reverse=newest_first)
             begin = _position(start) if start else 0
-            page: list[Item] = [copy.deepcopy(item) for *_, item in found[begin : begin + limit]]
+            page: list[Item] = [_copied(item) for *_, item in found[begin : begin + limit]]
             more = str(begin + limit) if begin + limit < len(found) else None
             return page, more
 
@@ -108,40 +108,41 @@ def _at(item: Mapping[str, Any], path: str) -> JSON:
 def _holds(item: Mapping[str, Any] | None, expect: Mapping[str, JSON] | None) -> bool:
     if expect is None:
         return item is None
-    return item is not None and all(
-        _text(_at(item, path)) == _text(value) for path, value in expect.items()
-    )
+    return item is not None and all(_same(_at(item, path), value) for path, value in expect.items())
 
 
-def _text(value: JSON) -> str:
-    """As text, because to Python 1 and True are equal, and to DynamoDB they are not."""
-    return json.dumps(value, sort_keys=True)
+def _same(found: JSON, expected: JSON) -> bool:
+    """Equal, and of one type as well: to Python 1 and True are equal, and to DynamoDB they are not."""
+    if isinstance(expected, dict | list):
+        return json.dumps(found, sort_keys=True) == json.dumps(expected, sort_keys=True)
+    return bool(found == expected) and isinstance(found, bool) == isinstance(expected, bool)
 
 
 def _applied(item: Mapping[str, Any] | None, change: Change) -> dict[str, Any]:
-    after: dict[str, Any] = copy.deepcopy(dict(item)) if item is not None else {}
+    """The next record. Shares with the last one what has not changed: records are never changed in place."""
+    after: dict[str, Any] = dict(item) if item is not None else {}
     after["version"] = after.get("version", -1) + 1
     for path, value in change.set.items():
         *parents, name = path.split(".")
         target = after
         for parent in parents:
+            target[parent] = dict(target[parent])
             target = target[parent]
-        _exact(value)
         if value is None:
             target.pop(name, None)
         else:
-            target[name] = copy.deepcopy(value)
+            target[name] = _copied(value)
     if len(json.dumps(after, ensure_ascii=False).encode()) > MOST_BYTES:
         raise TooLarge(change.key)
     return after
 
 
-def _exact(value: JSON) -> None:
-    """A float would not survive DynamoDB, so it does not survive here either."""
+def _copied(value: Any) -> Any:
+    """A copy of a JSON value. A float would not survive DynamoDB, so it does not survive here either."""
+    if isinstance(value, dict):
+        return {name: _copied(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_copied(each) for each in value]
     if isinstance(value, float):
         raise TypeError("a float is not exact")
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list):
-        for each in value:
-            _exact(each)
+    return value
