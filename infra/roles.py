@@ -80,11 +80,12 @@ def people_api(at: Places) -> Grants:
 
 
 def run_step(at: Places, catalogue: Catalogue, step: Step) -> Grants:
-    """The step's own run and what settles it. What may be a plan's boundary also reads facts and uses up approvals."""
+    """The step's own run and what settles it. What may be a plan's boundary also reads facts; a pivot uses up approvals."""
     operations = [step.run, *_settling(step.settlement)]
     grants = [_allow(_WRITE, at.ledger)]
-    if step.kind is not Kind.COMPENSABLE:
+    if step.kind is Kind.PIVOT:
         grants.append(_allow(_PERSON, at.people))
+    if step.kind is not Kind.COMPENSABLE:
         operations += _facts(catalogue)
     return grants + _authorities(at, catalogue, operations)
 

@@ -83,8 +83,8 @@ class Steps(Construct):
         )
 
     def _approvals(self, step: Step) -> dict[str, str]:
-        """Only what may be a plan's boundary uses an approval."""
-        if step.kind is Kind.COMPENSABLE:
+        """Only a pivot uses an approval."""
+        if step.kind is not Kind.PIVOT:
             return {}
         return {"PEOPLE_TABLE": self._tables["PEOPLE_TABLE"]}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -159,7 +160,8 @@ def _not_found(_error: NotFoundError) -> Response[str]:
 
 
 def _failed(error: Exception) -> Response[str]:
-    # The type alone: a message could hold what somebody sent.
-    logger.exception("unplanned", error=type(error).__name__)
+    # Its type and where it came from, without its message: that could hold what somebody sent.
+    places = [f"{f.filename}:{f.lineno}" for f in traceback.extract_tb(error.__traceback__)[-8:]]
+    logger.error("unplanned", error=type(error).__name__, places=places)
     hint = "Ask again with the same request id; nothing is done twice."
     return refused([problem(Code.INTERNAL_ERROR, "The service failed.", hint)])

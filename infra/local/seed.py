@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import re
 import secrets
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3
 from botocore.config import Config
 
 from functions.catalogues.fulfilment.catalogue import CATALOGUE
+from functions.sandbox import asks
 from functions.sandbox.client import ShopAdmin
 from infra.declared import operations_of
 from infra.local.place import REGION, Place, read_json, write_json
@@ -97,6 +99,17 @@ def _introduce(place: Place, shop: ShopAdmin) -> None:
         name = f"sagaplane/local/{CATALOGUE.name}/{credential}"
         value = secretsmanager.get_secret_value(SecretId=name)["SecretString"]
         shop.put_token(value, *sorted(granted))
+    _stock(shop)
+
+
+def _stock(shop: ShopAdmin) -> None:
+    """The order that the README tells of, and lamps enough for it. What is there already is entered anew."""
+    line = asks.Line(sku="LAMP-1", quantity=1)
+    cutoff = datetime.now(UTC) + timedelta(days=1)
+    shop.put_order(
+        "4471", asks.Order(amount="180.00", currency="EUR", lines=(line,), cutoff_at=cutoff)
+    )
+    shop.put_stock(asks.Stock(warehouse="B", sku="LAMP-1", on_hand=1000))
 
 
 def _client_secret(cognito: Any, outputs: dict[str, Any], client_id: str) -> str:
