@@ -34,7 +34,12 @@ class FakeApi:
 
     def handle(self, request: httpx.Request) -> httpx.Response:
         """One call."""
-        self.asked.append(request)
+        # A copy: httpx sends the same request again with another token.
+        self.asked.append(
+            httpx.Request(
+                request.method, request.url, headers=request.headers, content=request.content
+            )
+        )
         answers = self._answers.get(f"{request.method} {request.url.path}")
         if answers is None:
             return httpx.Response(404, json={"message": "Not Found"})
