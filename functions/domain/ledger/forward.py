@@ -205,6 +205,8 @@ def fresh_claim(*, now: Millis, lease: Lease, by: str) -> dict[str, object]:
 
 def refuse_before_call(record: StepRecord, *, now: Millis, reason: str, by: str) -> StepRecord:
     """A check failed before a call was made, and no earlier one is unaccounted for. `reason` is kept as the record of it."""
+    if is_unsettled(record.forward):
+        raise IllegalTransition(f"{record.name}: refused, while an earlier call may have landed")
     entry = AttemptEntry(
         fence=record.forward.fence,
         purpose="call",
