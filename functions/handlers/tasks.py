@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from functions.usecases.errors import BadRequest
 from functions.usecases.world import StepRef
@@ -25,6 +32,13 @@ class Task(BaseModel):
     operation: Literal["run", "settle"] = "run"
     direction: Literal["do", "undo"] = "do"
     token: Annotated[str, StringConstraints(max_length=4096)] | None = Field(None, repr=False)
+
+    @model_validator(mode="after")
+    def _of_its_own_saga(self) -> Self:
+        """An execution drives the saga that it is named after, and no other."""
+        if self.execution.rsplit("-", 1)[0] != self.saga_id:
+            raise ValueError("the execution is another saga's")
+        return self
 
     @property
     def ref(self) -> StepRef:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from functions.domain import keys
-from functions.domain.cases import ANNOUNCE_AGAIN, Case, CaseCause, Resolution
+from functions.domain.cases import Case, CaseCause, Resolution
 from functions.domain.ledger.head import due_shard
 from functions.domain.requests import RequestRecord
 from functions.ports import Clock, Notices, Stale, Store
+from functions.usecases.announce_case import announce_case
 from functions.usecases.records import changed, created, read_request
 
 DIGITS = 24
@@ -37,7 +38,7 @@ def escalate_request(
         store.write([created(case), changed(request, told)])
     except Stale:
         return "raced"
-    notices.case(case.id)
+    announce_case(store, clock, notices, case.id)
     return "case"
 
 
@@ -70,5 +71,5 @@ def _case(request: RequestRecord, group: str, now: int) -> Case:
         created_at=now,
         open=f"case#{request.tenant}",
         due_shard=due_shard(request.request_id),
-        due_at=now + ANNOUNCE_AGAIN,
+        due_at=now,
     )

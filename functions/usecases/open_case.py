@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from functions.domain.cases import ANNOUNCE_AGAIN, Case, CaseCause, Resolution, case_id
+from functions.domain.cases import Case, CaseCause, Resolution, case_id
 from functions.domain.evidence import allowed, cause_of, evidence, obligation, reason, saga_evidence
 from functions.domain.ledger import head as heads
 from functions.domain.ledger import undo as undos
@@ -18,6 +18,7 @@ from functions.domain.ledger.records import (
 )
 from functions.ports import Change, Clock, Notices, Stale, Store
 from functions.usecases import errors
+from functions.usecases.announce_case import announce_case
 from functions.usecases.records import changed, created, the_saga
 from functions.usecases.world import StepRef
 
@@ -36,14 +37,14 @@ def open_case(store: Store, clock: Clock, notices: Notices, ref: StepRef, side: 
             raise errors.Superseded(f"{ref.saga_id}: driver {ref.epoch} of {saga.head.epoch}")
         step = saga.steps[ref.index]
         if step.case is not None:
-            notices.case(step.case)
+            announce_case(store, clock, notices, step.case)
             return step.case
         if _nothing_owed(saga, step, side):
             _drive_again(store, clock, saga.head)
             return None
         opened = _open(store, clock, saga, step, side, None)
         if opened is not None:
-            notices.case(opened)
+            announce_case(store, clock, notices, opened)
             return opened
     raise errors.StillRunning(f"{ref.saga_id} keeps changing")
 
@@ -54,7 +55,7 @@ def open_late_case(store: Store, clock: Clock, notices: Notices, saga: Saga, ind
     if step.case is None and step.late is not None:
         opened = _open(store, clock, saga, step, "do", CaseCause.LATE_EFFECT)
         if opened is not None:
-            notices.case(opened)
+            announce_case(store, clock, notices, opened)
 
 
 def open_saga_case(store: Store, clock: Clock, notices: Notices, saga: Saga) -> None:
@@ -76,7 +77,7 @@ def open_saga_case(store: Store, clock: Clock, notices: Notices, saga: Saga) -> 
         created_at=now,
         open=f"case#{head.tenant}",
         due_shard=heads.due_shard(head.saga_id),
-        due_at=now + ANNOUNCE_AGAIN,
+        due_at=now,
     )
     attended = heads.attend(head, Attention.MANUAL, now=now)
     try:
@@ -84,7 +85,7 @@ def open_saga_case(store: Store, clock: Clock, notices: Notices, saga: Saga) -> 
     except Stale:
         # Somebody else has moved the saga on, or opened this very case.
         return
-    notices.case(case.id)
+    announce_case(store, clock, notices, case.id)
 
 
 def _nothing_owed(saga: Saga, step: StepRecord, side: Side) -> bool:
@@ -143,5 +144,5 @@ def _case(saga: Saga, step: StepRecord, side: Side, why: CaseCause, now: int) ->
         created_at=now,
         open=f"case#{head.tenant}",
         due_shard=heads.due_shard(head.saga_id),
-        due_at=now + ANNOUNCE_AGAIN,
+        due_at=now,
     )

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from functions.domain import approvals
 from functions.domain.approvals import Approval, ApprovalState
-from functions.domain.cases import ANNOUNCE_AGAIN, Case, CaseState
 from functions.domain.ledger.head import DUE_SHARDS
 from functions.ports import Callbacks, Clock, Item, Notices, Stale, Store, Table
+from functions.usecases.announce_case import announce_case
 from functions.usecases.decide_approval import answer
-from functions.usecases.records import changed, parsed, read_approval, read_case
+from functions.usecases.records import changed, parsed, read_approval
 
 SHARDS = tuple(f"due-{n}" for n in range(DUE_SHARDS))
 AT_ONCE = 100
@@ -41,7 +41,7 @@ def sweep(
             if "binds" in item:
                 done[_safely(_approval, store, clock, callbacks, item["id"])] += 1
             else:
-                done[_safely(_case, store, clock, notices, item["id"])] += 1
+                done[_safely(announce_case, store, clock, notices, item["id"])] += 1
     return dict(done)
 
 
@@ -89,18 +89,3 @@ def _let_rest(store: Store, approval: Approval) -> str:
     except Stale:
         return "raced"
     return approval.state.value
-
-
-def _case(store: Store, clock: Clock, notices: Notices, case_id: str) -> str:
-    case = read_case(store, case_id)
-    if case is None or case.state is CaseState.SETTLED:
-        return "gone"
-    announced = case.model_copy(
-        update={"announced": case.announced + 1, "due_at": clock.now() + ANNOUNCE_AGAIN}
-    )
-    try:
-        [written] = store.write([changed(case, announced)])
-    except Stale:
-        return "raced"
-    notices.case(parsed(Case, written).id)
-    return "announced"

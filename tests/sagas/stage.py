@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from moto.stepfunctions.parser.models import stepfunctions_parser_backends
+
 from functions.aws.dynamo import DynamoStore
 from functions.domain.approvals import Approval
 from functions.domain.cases import Case
@@ -209,10 +211,14 @@ class Stage:
         """Names of executions that failed, timed out or were stopped, in the order of their start."""
         return [e["name"] for e in self._executions() if e["status"] in BADLY]
 
-    def stop(self, execution: str) -> None:
-        """A person stops an execution in the console."""
+    def stop(self, execution: str, *, under_way: bool = False) -> None:
+        """A person stops an execution in the console; `under_way`: one of its functions is running just now."""
         arn = next(e["executionArn"] for e in self._executions() if e["name"] == execution)
-        self.sfn.stop_execution(executionArn=arn)
+        self._abort(arn)
+        until = time.monotonic() + PATIENCE
+        while not under_way and self.executions()[execution] == "RUNNING":
+            assert time.monotonic() < until
+            time.sleep(0.002)
 
     # What there is to see
 
@@ -307,7 +313,15 @@ class Stage:
         self.shop.land_late_calls()
         for execution in self._executions():
             if execution["status"] == "RUNNING":
-                self.sfn.stop_execution(executionArn=execution["executionArn"])
+                self._abort(execution["executionArn"])
+
+    def _abort(self, arn: str) -> None:
+        """Moto marks a stopped execution, and lets it wait for its callback all the same: that wait is broken off."""
+        self.sfn.stop_execution(executionArn=arn)
+        backend = stepfunctions_parser_backends[lambdas.ACCOUNT][lambdas.REGION]
+        [execution] = [e for e in backend._get_executions() if e.exec_arn == arn]
+        for waiting in [*execution.exec_worker.env.callback_pool_manager._pool.values()]:
+            waiting.interrupt_all()
 
     def _executions(self) -> list[dict[str, Any]]:
         machines = self.sfn.list_state_machines()["stateMachines"]

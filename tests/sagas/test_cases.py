@@ -277,4 +277,4 @@ def test_an_open_case_is_announced_again_before_the_queue_forgets_it(stage: Stag
     assert stage.notices("cases") == []
     stage.later(days=1, hours=1)
     assert len(stage.notices("cases")) == 1
-    assert stage.open_case().announced == 1
+    assert stage.open_case().announced == 2

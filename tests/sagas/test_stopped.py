@@ -27,7 +27,7 @@ def stopping(stage: Stage, *, lost: bool) -> Any:
     """Somebody stops the execution in the console; the function that it just invoked may still run."""
 
     def stop(made: Invocation) -> None:
-        stage.stop(made.payload["execution"])
+        stage.stop(made.payload["execution"], under_way=True)
         if lost:
             raise Killed
 

@@ -1,0 +1,286 @@
+"""When our own tables, queues and machines fail us for a moment: nothing is lost, and nothing is done twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from functions.sandbox.faults import Trouble
+from tests.sagas.lambdas import AWS, ApiCall, Killed
+from tests.sagas.orders import enter, plan, step
+from tests.sagas.stage import APPROVER, OPERATOR, Stage
+
+UNDONE = ["reserve", "authorize", "void", "release"]
+DONE = ["reserve", "authorize", "capture", "ship", "send"]
+REJECT = {"decision": "reject", "reason": "no"}
+
+
+def fail_once(function: str, operation: str, *, nth: int = 1, code: str = "Throttling") -> None:
+    """The n-th such call of this function is refused by AWS."""
+    seen = [0]
+
+    def look(made: ApiCall) -> None:
+        if (made.function, made.operation) == (function, operation):
+            seen[0] += 1
+            if seen[0] == nth:
+                error: Any = {"Error": {"Code": code, "Message": "slow down"}}
+                raise ClientError(error, operation)
+
+    AWS.before.append(look)
+
+
+@pytest.mark.parametrize("nth", [1, 2], ids=["claim", "record"])
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("reserve_stock", "UpdateItem"),
+        ("authorize_payment", "UpdateItem"),
+        ("capture_payment", "TransactWriteItems"),
+        ("create_shipment", "UpdateItem"),
+        ("send_confirmation", "UpdateItem"),
+    ],
+)
+def test_a_write_that_fails_costs_time_and_no_effect(
+    stage: Stage, name: str, write: str, nth: int
+) -> None:
+    """An exception after the effect leaves the record: it is found out, not run again (Powertools issue 801)."""
+    enter(stage, amount="99.00")
+    fail_once(f"fulfilment-{name}-run", f"dynamodb:{write}", nth=nth)
+    saga_id = stage.run(plan(amount="99.00"))
+    assert stage.status(saga_id) == "completed"
+    assert stage.shop.books() == DONE
+    assert all(len(stage.shop.calls(each)) == 1 for each in DONE)
+
+
+def test_the_last_write_of_a_saga_may_fail(stage: Stage) -> None:
+    enter(stage, amount="99.00")
+    fail_once("fulfilment-send_confirmation-run", "dynamodb:TransactWriteItems")
+    saga_id = stage.run(plan(amount="99.00"))
+    assert stage.status(saga_id) == "completed"
+    assert stage.shop.books() == DONE
+
+
+@pytest.mark.parametrize("nth", [1, 2], ids=["claim", "record"])
+@pytest.mark.parametrize("name", ["authorize_payment", "reserve_stock"])
+def test_a_write_of_an_undo_that_fails_costs_time_and_no_second_undo(
+    stage: Stage, name: str, nth: int
+) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    fail_once(f"fulfilment-{name}-undo", "dynamodb:UpdateItem", nth=nth)
+    stage.decide(saga_id, REJECT)
+    assert stage.status(saga_id) == "compensated"
+    assert stage.shop.books() == UNDONE
+    assert len(stage.shop.calls("void")) == len(stage.shop.calls("release")) == 1
+
+
+@pytest.mark.parametrize("function", ["begin-compensation", "finish-compensation"])
+def test_a_turn_and_an_end_that_fail_are_tried_again(stage: Stage, function: str) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    writes = {"begin-compensation": "TransactWriteItems", "finish-compensation": "UpdateItem"}
+    fail_once(function, f"dynamodb:{writes[function]}")
+    stage.decide(saga_id, REJECT)
+    assert stage.status(saga_id) == "compensated"
+    assert stage.executions() == {f"{saga_id}-1": "SUCCEEDED"}
+
+
+def test_a_notice_to_approvers_that_fails_is_sent_again(stage: Stage) -> None:
+    enter(stage)
+    fail_once("gate", "sqs:SendMessage")
+    saga_id = stage.run(plan())
+    assert stage.notices("approvals") == [f'{{"approval": "{saga_id}-2-1"}}']
+    stage.approve(saga_id)
+    assert stage.status(saga_id) == "completed"
+
+
+def test_a_notice_of_a_case_that_fails_is_sent_again(stage: Stage) -> None:
+    enter(stage, amount="99.00")
+    stage.shop.trouble(Trouble.ERROR_503, operation="ship", times=4)
+    fail_once("open-case", "sqs:SendMessage")
+    stage.run(plan(amount="99.00"))
+    assert stage.notices("cases") == [f'{{"case": "{stage.open_case().id}"}}']
+
+
+def test_a_notice_of_an_escalated_request_that_fails_is_sent_again(stage: Stage) -> None:
+    bad = plan(steps=[step("apply_goodwill_credit", order_id="4471")])
+    for attempt in range(3):
+        stage.submit({**bad, "rationale": f"try {attempt}"})
+    records = stage.stream()
+    fail_once("starter", "sqs:SendMessage")
+    assert refusal(lambda: stage.deliver(records)) == "BatchProcessingError"
+    stage.later(minutes=1)
+    assert stage.notices("cases") == [f'{{"case": "{stage.open_case().id}"}}']
+
+
+def test_a_notice_of_an_escalated_request_that_is_lost_is_made_good_by_the_sweep(
+    stage: Stage,
+) -> None:
+    bad = plan(steps=[step("apply_goodwill_credit", order_id="4471")])
+    for attempt in range(3):
+        stage.submit({**bad, "rationale": f"try {attempt}"})
+    stage.kill_at("sqs:SendMessage")
+    with pytest.raises(Killed):
+        stage.deliver()
+    stage.later(minutes=2)
+    assert stage.notices("cases") == [f'{{"case": "{stage.open_case().id}"}}']
+
+
+@pytest.mark.parametrize(
+    ("said", "call", "then"),
+    [
+        ({"decision": "approve"}, "SendTaskSuccess", "completed"),
+        (REJECT, "SendTaskFailure", "compensated"),
+    ],
+)
+def test_a_decision_whose_answer_to_the_machine_is_lost_is_answered_by_the_sweep(
+    stage: Stage, said: dict[str, str], call: str, then: str
+) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    stage.kill_at(f"stepfunctions:{call}")
+    with pytest.raises(Killed):
+        stage.decide(saga_id, said)
+    assert stage.status(saga_id) == "awaiting_approval"
+    stage.later(minutes=1)
+    assert stage.status(saga_id) == then
+
+
+def test_a_stop_whose_answer_to_the_machine_is_lost_is_answered_by_the_sweep(
+    stage: Stage,
+) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    stage.kill_at("stepfunctions:SendTaskFailure")
+    with pytest.raises(Killed):
+        stage.call(OPERATOR, "POST", f"/sagas/{saga_id}/cancel")
+    stage.later(minutes=1)
+    assert stage.status(saga_id) == "compensated"
+    assert stage.shop.books() == UNDONE
+
+
+def test_a_decision_before_the_machine_has_handed_over_its_token_is_answered_by_the_gate(
+    stage: Stage,
+) -> None:
+    enter(stage)
+    early: list[int] = []
+
+    def decide(made: Any) -> None:
+        path = f"/approvals/{made.payload['saga_id']}-2-1/decision"
+        early.append(stage.call(APPROVER, "POST", path, {"decision": "approve"}).status)
+
+    stage.when("gate 2", decide)
+    saga_id = stage.run(plan())
+    assert early == [200]
+    assert stage.status(saga_id) == "completed"
+
+
+@pytest.mark.parametrize("code", ["ThrottlingException", "ServiceUnavailable"])
+def test_a_machine_that_cannot_be_created_just_now_is_created_later(
+    stage: Stage, code: str
+) -> None:
+    """CreateStateMachine refills at about one a second, and may be eventually consistent."""
+    enter(stage, amount="99.00")
+    saga_id = stage.submit(plan(amount="99.00")).body["saga_id"]
+    fail_once("starter", "stepfunctions:CreateStateMachine", code=code)
+    records = stage.stream()
+    assert refusal(lambda: stage.deliver(records)) == "BatchProcessingError"
+    stage.deliver(records)
+    stage.rest()
+    assert stage.status(saga_id) == "completed"
+
+
+def test_a_machine_that_is_not_yet_known_when_it_is_started_is_started_all_the_same(
+    stage: Stage,
+) -> None:
+    enter(stage, amount="99.00")
+    fail_once("starter", "stepfunctions:StartExecution", code="StateMachineDoesNotExist")
+    saga_id = stage.run(plan(amount="99.00"))
+    assert stage.status(saga_id) == "completed"
+    assert stage.executions() == {f"{saga_id}-1": "SUCCEEDED"}
+
+
+def test_an_execution_without_its_input_fails_and_is_rescued(stage: Stage) -> None:
+    """A path that is not there ends an execution, and no Catch can do anything about it (floci issue 2521)."""
+    enter(stage, amount="99.00")
+
+    def forget(made: ApiCall) -> None:
+        if made.operation == "stepfunctions:StartExecution":
+            AWS.before.remove(forget)
+            made.parameters["input"] = "{}"  # type: ignore[index]
+
+    AWS.before.append(forget)
+    saga_id = stage.run(plan(amount="99.00"))
+    assert stage.executions() == {f"{saga_id}-1": "FAILED", f"{saga_id}-2": "SUCCEEDED"}
+    assert stage.status(saga_id) == "completed"
+    assert stage.shop.books() == DONE
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {},
+        {"execution": "saga-1-1", "index": 0},
+        {"saga_id": None, "execution": "saga-1-1", "index": 0},
+        {"saga_id": "", "execution": "saga-1-1", "index": 0},
+        {"saga_id": "saga-1", "execution": "saga-1-1"},
+        {"saga_id": "saga-1", "execution": "saga-1-1", "index": None},
+        {"saga_id": "saga-1", "execution": "saga-1-1", "index": "0"},
+        {"saga_id": "saga-1", "execution": "saga-1-1", "index": True},
+        {"saga_id": "saga-1", "execution": "saga-1-1", "index": 0, "more": 1},
+        {"saga_id": "saga-1", "execution": "saga-1", "index": 0},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "function",
+    [
+        "fulfilment-reserve_stock-run",
+        "fulfilment-reserve_stock-undo",
+        "begin-compensation",
+        "gate",
+        "open-case",
+    ],
+)
+def test_a_task_that_does_not_say_what_it_is_about_is_refused_before_any_write(
+    stage: Stage, function: str, event: dict[str, Any]
+) -> None:
+    """Missing values that collapse unrelated calls onto one key: Powertools issue 2465."""
+    error = refusal(lambda: stage.functions[function](event))
+    assert error == "BadRequest"
+    assert not [c for c in AWS.calls if c.function == function]
+
+
+def refusal(call: Callable[[], object]) -> str:
+    try:
+        call()
+    except Exception as error:  # noqa: BLE001 - its name is what a machine would see
+        return type(error).__name__
+    return "none"
+
+
+def test_a_step_of_another_function_is_refused_and_left_alone(stage: Stage) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    before = stage.saga(saga_id)
+    task = {"saga_id": saga_id, "execution": f"{saga_id}-1", "index": 1}
+    for function in ("fulfilment-reserve_stock-run", "fulfilment-reserve_stock-undo"):
+        assert refusal(lambda: stage.functions[function](task)) == "BadRequest"  # noqa: B023
+    assert stage.saga(saga_id).steps == before.steps
+
+
+def test_an_old_driver_changes_nothing_any_more(stage: Stage) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    stage.stop(f"{saga_id}-1")
+    stage.rest()
+    before = stage.saga(saga_id), stage.approval(saga_id)
+    old = {"saga_id": saga_id, "execution": f"{saga_id}-1", "index": 2}
+    assert refusal(lambda: stage.functions["begin-compensation"](old)) == "Superseded"
+    assert refusal(lambda: stage.functions["gate"]({**old, "token": "old"})) == "Superseded"
+    case = {**old, "direction": "do"}
+    assert refusal(lambda: stage.functions["open-case"](case)) == "Superseded"
+    assert (stage.saga(saga_id), stage.approval(saga_id)) == before
