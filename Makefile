@@ -41,8 +41,17 @@ golden: setup ## write the golden machines anew, to be reviewed like code
 openapi: setup ## write docs/openapi.json and docs/problems.md anew from the code
 	$(RUN)/python -m infra.documents
 
+kill-test: setup ## real sagas on the local stage while our functions are killed: RUNS=300
+	$(RUN)/python -m benchmarks.kill --runs $(or $(RUNS),60)
+
+bench-safety: setup .bench/stamp ## a kill between effect and record: this product and its alternatives, side by side
+	.bench/bin/python -m benchmarks.safety --trials $(or $(RUNS),300)
+
+bench-counts: setup ## what a saga costs: transitions, invocations, writes, reads; and what each handler loads
+	$(RUN)/python -m benchmarks.counts
+
 clean: down ## remove all that `make setup` and the local stage made
-	rm -rf .tools .venv .emulator .local node_modules cdk.out
+	rm -rf .tools .venv .emulator .bench .local node_modules cdk.out
 
 $(TOOLS):
 	python3 -m venv .tools && .tools/bin/pip install --quiet --disable-pip-version-check uv==0.13.9 && touch $@
@@ -55,3 +64,6 @@ node_modules/stamp: package.json package-lock.json
 
 .emulator/stamp: $(TOOLS) infra/local/emulator-requirements.txt
 	$(UV) venv --quiet --clear .emulator && $(UV) pip install --quiet --python .emulator --require-hashes -r infra/local/emulator-requirements.txt && touch $@
+
+.bench/stamp: $(TOOLS) benchmarks/safety/requirements.txt
+	$(UV) venv --quiet --clear .bench && $(UV) pip install --quiet --python .bench --require-hashes -r benchmarks/safety/requirements.txt && touch $@

@@ -32,7 +32,7 @@ _LONGEST_DELAY = 0.06
 """Seconds from the first sign of work to the blow: about as long as a step takes, so that it falls anywhere in it."""
 _BROKEN = re.compile(rf"Lambda {_PREFIX}(\S+): Runtime exited before returning a response")
 _PAUSE = 0.25
-_CHANCE_UNDO, _CHANCE_RUN, _CHANCE_OTHER = 1.0, 0.4, 0.2
+_CHANCE_UNDO, _CHANCE_CONTROL, _CHANCE_RUN, _CHANCE_DRIVING = 1.0, 0.8, 0.4, 0.1
 _AHEAD = 4
 """A third of all kills fall on undos: of the others, no more than two for each of these, and so many in advance."""
 
@@ -115,7 +115,9 @@ class Hunter:
             return _CHANCE_UNDO
         if self.total - self.undos >= 2 * self.undos + _AHEAD:
             return 0.0
-        return _CHANCE_RUN if name.endswith("-run") else _CHANCE_OTHER
+        if name in _CONTROLS:
+            return _CHANCE_CONTROL
+        return _CHANCE_DRIVING if name in _DRIVING else _CHANCE_RUN
 
     def _look_for_new(self) -> None:
         alive = _children(self.emulator)
