@@ -7,7 +7,7 @@ TOOLS := .tools/stamp
 export UV_PYTHON_DOWNLOADS := never
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
-.PHONY: setup demo up down status test explore lint format golden openapi clean
+.PHONY: setup demo up down status test explore lint format golden openapi clean kill-test bench-safety bench-counts
 
 setup: .venv/stamp node_modules/stamp .emulator/stamp ## install everything, locked, inside this folder
 
