@@ -18,7 +18,7 @@ def approvals_page(body: dict[str, Any]) -> Page:
             Span(f"  expires {from_now(each['expires_at'])}", "warn"),
         )
         page.line(each["sentence"], indent=4)
-        page.line(Span(f"{each['reason']} Saga {each['saga_id']}.", "dim"), indent=4)
+        page.line(Span(f"{each['reason']}, saga {each['saga_id']}", "dim"), indent=4)
     if not body["approvals"]:
         page.line("nothing waits for your approval")
     else:
