@@ -7,12 +7,15 @@ TOOLS := .tools/stamp
 export UV_PYTHON_DOWNLOADS := never
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
-.PHONY: setup demo up down status test explore lint format golden openapi clean kill-test bench-safety bench-counts
+.PHONY: setup demo demo-console browser up down status test explore lint format golden openapi clean kill-test bench-safety bench-counts
 
 setup: .venv/stamp node_modules/stamp .emulator/stamp ## install everything, locked, inside this folder
 
 demo: setup ## deploy to a local AWS and play the scenes of order 4471
 	$(RUN)/python -m infra.local.demo
+
+demo-console: setup ## the console with something to decide, and two people to sign in as; Ctrl-C ends it
+	$(RUN)/python -m infra.local.demo.console
 
 up: setup ## start the local AWS, deploy, seed
 	$(LOCAL) up
@@ -25,6 +28,9 @@ status: ## what is running, and where
 
 test: lint ## every check and every test there is, end to end ones too
 	$(RUN)/pytest -n 2 --dist loadgroup
+
+browser: ## Debian's chromium for the browser tests, where it is missing: needs root
+	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core)
 
 explore: setup ## random schedules of faults: RUNS=10000 SEED=1; RUNS=1 replays a seed with its trace
 	$(RUN)/python -m tests.simulation.explore --runs $(or $(RUNS),10000) --seed $(or $(SEED),1)
