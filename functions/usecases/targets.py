@@ -51,13 +51,26 @@ class Targets:
         return cast("Finding", self._ask(operation, call))
 
     def fact(self, fact: Fact, query: str, timeout: timedelta | None = None) -> Any:
-        """Read a fact: an instance of its model, or None. Raises FactUnavailable."""
+        """Read a fact: an instance of its model, or None. Raises FactUnavailable.
+
+        A credential that was rotated since it was last read is the same authority: with the new one it is read again.
+        """
         seconds = timeout.total_seconds() if timeout else FACT_TIMEOUT
+        read = self.adapters.resolve(fact.read.adapter)
+        credential = self._fact_credential(fact, fresh=False)
         try:
-            credential = self._credential(fact.read, fresh=False)
+            return read(FactCall(query, credential, seconds))
+        except FactUnavailable:
+            fresh = self._fact_credential(fact, fresh=True)
+            if fresh == credential:
+                raise
+        return read(FactCall(query, fresh, seconds))
+
+    def _fact_credential(self, fact: Fact, *, fresh: bool) -> str:
+        try:
+            return self._credential(fact.read, fresh=fresh)
         except CredentialLost as lost:
             raise FactUnavailable(f"{fact.name}: the credential is gone") from lost
-        return self.adapters.resolve(fact.read.adapter)(FactCall(query, credential, seconds))
 
     def _ask(self, operation: Operation, call: Call) -> Any:
         answer = self._once(operation, call, fresh=False)

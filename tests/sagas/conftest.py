@@ -6,6 +6,7 @@ import functools
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -42,6 +43,17 @@ def parse() -> Callable[[str], Any]:
 
 @pytest.fixture
 def stage(
+    functions: Mapping[str, Function],
+    parse: Callable[[str], Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Stage]:
+    """A deployment for one test."""
+    with deployed(functions, parse, monkeypatch) as made:
+        yield made
+
+
+@contextmanager
+def deployed(
     functions: Mapping[str, Function],
     parse: Callable[[str], Any],
     monkeypatch: pytest.MonkeyPatch,
