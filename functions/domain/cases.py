@@ -30,6 +30,7 @@ class CaseCause(StrEnum):
     BUDGET_SPENT = "budget_spent"
     KEY_CONFLICT = "key_conflict"
     LATE_EFFECT = "late_effect"
+    SECOND_EFFECT = "second_effect"
     CANNOT_RESUME = "cannot_resume"
     REQUEST_ESCALATED = "request_escalated"
 

@@ -66,6 +66,8 @@ def obligation(step: StepRecord, side: Side, cause: CaseCause) -> str:
     what = (step.sentence or step.name)[:WORDS_SHOWN]
     receipt = step.forward.receipt
     where = f" ({receipt.resource[:WORDS_SHOWN]})" if receipt is not None else ""
+    if cause is CaseCause.SECOND_EFFECT:
+        return f"“{what}” seems to have taken effect twice; beside the known effect{where} there is another."
     if cause is CaseCause.LATE_EFFECT:
         return f"An effect of “{what}”{where} exists that the saga does not account for."
     if side == "undo" and receipt is None:
@@ -81,7 +83,7 @@ def obligation(step: StepRecord, side: Side, cause: CaseCause) -> str:
 def reason(step: StepRecord, side: Side, cause: CaseCause) -> str:
     """Why automation stopped, in words, with the last answer."""
     command = _command(step, side)
-    if cause is CaseCause.LATE_EFFECT:
+    if cause in {CaseCause.LATE_EFFECT, CaseCause.SECOND_EFFECT}:
         return step.late or "An effect was reported too late."
     said = next((e for e in reversed(command.history) if e.outcome is not None), None)
     last = f"The last answer was {said.outcome}: {said.reason}" if said and said.reason else ""
@@ -108,6 +110,9 @@ def allowed(head: Head, step: StepRecord, cause: CaseCause) -> tuple[Resolution,
     """What a person may do. Retrying keeps the key; a conflicting key is never simply retried."""
     if not may_be_done_by_hand(head, step):
         return (Resolution.RETRY,)
+    if cause is CaseCause.SECOND_EFFECT:
+        # No undo of the saga's is for it.
+        return (Resolution.DONE,)
     if cause is CaseCause.LATE_EFFECT:
         owed = step.undo is not None
         return (Resolution.RETRY, Resolution.DONE) if owed else (Resolution.DONE,)

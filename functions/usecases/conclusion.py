@@ -49,7 +49,7 @@ def conclude_forward(
         after = transition(record, now, _undo_inputs(world, record, applied))
         late = _late(record, after, applied, head)
         if late is not None:
-            after = _marked(after, late) if after else record.model_copy(update={"late": late})
+            after = _marked(record, after, late)
             head = head or the_saga(world.store, record.saga_id).head
         if after is None:
             return record
@@ -87,10 +87,12 @@ _ANSWERED_FOR = frozenset({UndoState.NOT_NEEDED, UndoState.RESOLVED})
 """Nothing was owed, or a person has said so, while the effect was not known."""
 
 
-def _marked(completed: StepRecord, late: str) -> StepRecord:
-    if completed.undo is not None and completed.undo.state in _ANSWERED_FOR:
-        completed = undos.reawaken(completed)
-    return completed.model_copy(update={"late": late})
+def _marked(record: StepRecord, completed: StepRecord | None, late: str) -> StepRecord:
+    marks = {"late": late, "doubled": completed is None}
+    after = completed or record
+    if completed is not None and after.undo is not None and after.undo.state in _ANSWERED_FOR:
+        after = undos.reawaken(after)
+    return after.model_copy(update=marks)
 
 
 def same_effect(one: Receipt, other: Receipt) -> bool:

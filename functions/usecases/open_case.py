@@ -53,7 +53,8 @@ def open_late_case(store: Store, clock: Clock, notices: Notices, saga: Saga, ind
     """Open the case of an effect that arrived too late."""
     step = saga.steps[index]
     if step.case is None and step.late is not None:
-        opened = _open(store, clock, saga, step, "do", CaseCause.LATE_EFFECT)
+        cause = CaseCause.SECOND_EFFECT if step.doubled else CaseCause.LATE_EFFECT
+        opened = _open(store, clock, saga, step, "do", cause)
         if opened is not None:
             announce_case(store, clock, notices, opened)
 
@@ -110,7 +111,10 @@ def _open(
 ) -> str | None:
     now = clock.now()
     case = _case(saga, step, side, why or cause_of(step, side), now)
-    handed = step.model_copy(update={"case": case.id, "cases": step.cases + 1, "late": None})
+    handed = step.model_copy(update={"case": case.id, "cases": step.cases + 1})
+    if why is not None:
+        # A late effect has its case now; one that turned up beside another case gets its own after that.
+        handed = handed.model_copy(update={"late": None, "doubled": False})
     if side == "undo":
         handed = undos.block(handed)
     attention = Attention.BLOCKED if side == "undo" else Attention.MANUAL

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from functions.domain import cases
-from functions.domain.cases import AlreadySettled, Case, NotAllowed, NotHeld, Resolution
+from functions.domain.cases import AlreadySettled, Case, CaseCause, NotAllowed, NotHeld, Resolution
 from functions.domain.evidence import may_be_done_by_hand
 from functions.domain.ledger import forward
 from functions.domain.ledger import head as heads
@@ -124,6 +124,9 @@ def _resolved(
 ) -> StepRecord:
     if case.direction == "undo":
         return _undo_resolved(step, resolution)
+    if case.cause is CaseCause.SECOND_EFFECT:
+        # The person has dealt with the second effect; the first is still the saga's.
+        return step
     if step.forward.state is ForwardState.COMPLETED:
         return _late_resolved(step, resolution)
     if resolution is Resolution.RETRY:

@@ -212,7 +212,7 @@ def test_whatever_the_step_a_case_can_always_be_written(
         receipt = record.forward.model_copy(update={"receipt": long})
         record = record.model_copy(update={"forward": receipt})
     one = saga(record, direction=Direction.COMPENSATING)
-    for cause in {because(record, side), CaseCause.LATE_EFFECT}:
+    for cause in {because(record, side), CaseCause.LATE_EFFECT, CaseCause.SECOND_EFFECT}:
         case = Case(
             id="c",
             tenant="acme",

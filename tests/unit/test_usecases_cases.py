@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from functions.domain.cases import Case, Resolution
+from functions.domain.cases import Case, CaseCause, Resolution
 from functions.domain.ledger.records import (
     Attention,
     ForwardState,
@@ -256,3 +256,44 @@ def test_an_ended_saga_does_not_stay_due_after_its_late_case_is_settled() -> Non
     assert bench.head.due_at is None
     assert bench.head.outcome is SagaOutcome.COMPLETED
     assert bench.machines.started == []
+
+
+def late_second_effect(bench: Bench) -> Case:
+    """A stalled worker reports an effect of its own, beside the one that its successor has recorded."""
+
+    def takeover(point: str) -> None:
+        if point == "after do":
+            bench.wire.hook = None
+            bench.lapse(0)
+            bench.target.effects.clear()
+            run(bench, 0)
+
+    bench.wire.hook = takeover
+    run(bench, 0)
+    assert attend(bench) == "case"
+    return the_case(bench, 0)
+
+
+def test_dealing_with_a_second_effect_leaves_the_first_one_to_be_undone() -> None:
+    bench = Bench("status")
+    bench.admit()
+    case = late_second_effect(bench)
+    assert case.cause is CaseCause.SECOND_EFFECT
+    assert case.allowed == (Resolution.DONE,)
+    assert isinstance(resolve(bench, case, Resolution.DONE), Settled)
+    begin_compensation(bench.store, bench.clock, bench.ref(1))
+    assert undo_step(bench.world_at(0), bench.ref(0))["outcome"] == "applied"
+    assert bench.target.count(bench.key(0, "undo")) == 1
+
+
+def test_a_late_effect_beside_an_open_case_is_not_forgotten_with_it() -> None:
+    bench = Bench()
+    bench.admit()
+    compensating(bench, 0, because=1)
+    step = bench.step(0)
+    bench.put(step, step.model_copy(update={"late": "a second effect", "doubled": True}))
+    case = opened(bench, 0, "undo")
+    assert case.cause is not CaseCause.SECOND_EFFECT
+    assert isinstance(resolve(bench, case, Resolution.DONE), Settled)
+    assert attend(bench) == "case"
+    assert the_case(bench, 0).cause is CaseCause.SECOND_EFFECT

@@ -194,6 +194,8 @@ class StepRecord(Frozen):
     cases: int = 0
     late: ShortText | None = None
     """What is wrong about an effect that arrived too late; a case is opened for it."""
+    doubled: bool = False
+    """The late effect is a second one, besides that of the receipt: the undo is for the receipt's alone."""
     approval: Identifier | None = None
     """The latest round of asking people, where there was one."""
     rounds: int = 0
