@@ -131,6 +131,10 @@ class Machines(Protocol):
         """What has become of that execution: absent where it was never started, or its machine is gone."""
 
 
+class NoMachine(Exception):
+    """No machine can be made for this shape by this deployment: asking again changes nothing, a person has to."""
+
+
 class MachineGone(Exception):
     """The machine does not exist (any more, or yet)."""
 

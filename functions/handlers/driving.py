@@ -17,11 +17,12 @@ from functions.handlers.wiring import (
     parameter,
     store,
 )
+from functions.ports import NoMachine
 from functions.usecases.escalate_request import escalate_request
 from functions.usecases.start_saga import attend_to, drive
-from statemachines.bindings import Side, bindings_for
+from statemachines.bindings import Bindings, Side, bindings_for
 from statemachines.compiler import compile_machine
-from statemachines.verify import verified
+from statemachines.verify import UnsafeMachine, verified
 
 CONTROL_TIMEOUT = 30
 BACKSTOP = timedelta(minutes=10)
@@ -29,15 +30,25 @@ BACKSTOP = timedelta(minutes=10)
 
 
 def compiled(shape: Shape) -> tuple[str, Mapping[str, Any]]:
-    """The verified machine of a shape, bound to the versions that are published now."""
-    catalogue = all_catalogues()[shape.catalogue]
+    """The verified machine of a shape, bound to the versions that are published now. Raises NoMachine."""
     versions = parameter(os.environ["FUNCTIONS_PARAMETER"])
+    try:
+        machine = verified(compile_machine(shape, _bindings(shape, versions)), shape)
+    except KeyError as missing:
+        raise NoMachine(f"this deployment has no {missing.args[0]!r}") from missing
+    except (UnsafeMachine, ValueError) as error:
+        raise NoMachine(str(error)) from error
+    return machine.name, machine.definition
+
+
+def _bindings(shape: Shape, versions: Mapping[str, Any]) -> Bindings:
+    catalogue = all_catalogues()[shape.catalogue]
     steps = versions["steps"][catalogue.name]
 
     def arn(step: str, side: Side) -> str:
         return cast("str", steps[step][side])
 
-    bindings = bindings_for(
+    return bindings_for(
         catalogue,
         arn,
         begin=versions["begin"],
@@ -49,8 +60,6 @@ def compiled(shape: Shape) -> tuple[str, Mapping[str, Any]]:
         role=os.environ["MACHINE_ROLE_ARN"],
         deployment=os.environ["MACHINE_PREFIX"],
     )
-    machine = verified(compile_machine(shape, bindings), shape)
-    return machine.name, machine.definition
 
 
 def attend_to_saga(saga_id: str) -> str:

@@ -59,11 +59,13 @@ def open_late_case(store: Store, clock: Clock, notices: Notices, saga: Saga, ind
             announce_case(store, clock, notices, opened)
 
 
-def open_saga_case(store: Store, clock: Clock, notices: Notices, saga: Saga) -> None:
-    """Open the case of a saga that automation could not bring to an end."""
+def open_saga_case(
+    store: Store, clock: Clock, notices: Notices, saga: Saga, why: str | None = None
+) -> None:
+    """Open the case of a saga that automation could not bring to an end, or can not even begin to drive."""
     head, now = saga.head, clock.now()
     case = Case(
-        id=case_id(head.saga_id, 0, "saga", head.epoch),
+        id=case_id(head.saga_id, 0, "saga", head.version),
         tenant=head.tenant,
         catalogue=head.catalogue,
         group=head.operators,
@@ -72,7 +74,7 @@ def open_saga_case(store: Store, clock: Clock, notices: Notices, saga: Saga) -> 
         direction="saga",
         cause=CaseCause.CANNOT_RESUME,
         obligation="This saga has not ended, and no execution could bring it to an end.",
-        why=f"{head.epoch} executions were started; the last was {head.execution}.",
+        why=why or f"{head.epoch} executions were started; the last was {head.execution}.",
         evidence=saga_evidence(saga),
         allowed=(Resolution.RETRY,),
         created_at=now,

@@ -13,7 +13,7 @@ from functions.domain.ledger import head as heads
 from functions.domain.ledger.records import Head, Saga
 from functions.domain.ledger.recovery import can_be_driven
 from functions.domain.shape import Shape, ShapeStep
-from functions.ports import JSON, Clock, MachineGone, Machines, Notices, Stale, Store
+from functions.ports import JSON, Clock, MachineGone, Machines, NoMachine, Notices, Stale, Store
 from functions.usecases.open_case import open_late_case, open_saga_case
 from functions.usecases.records import changed, read_saga
 
@@ -25,7 +25,7 @@ class Compile(Protocol):
     """From a shape to a verified machine: its name and its definition."""
 
     def __call__(self, shape: Shape) -> tuple[str, Mapping[str, JSON]]:
-        """The machine of this shape, with the functions of this deployment."""
+        """The machine of this shape, with the functions of this deployment. Raises NoMachine."""
 
 
 def shape_of(saga: Saga) -> Shape:
@@ -65,9 +65,13 @@ def attend_to(
             return "case"
     if saga.head.wanted != "resume" and not can_be_driven(saga):
         return _let_rest(store, saga.head)
-    if saga.head.execution is not None and saga.head.wanted in {None, "case"}:
-        return _check_driver(store, clock, machines, notices, compiled, saga)
-    return drive(store, clock, machines, notices, compiled, saga)
+    try:
+        if saga.head.execution is not None and saga.head.wanted in {None, "case"}:
+            return _check_driver(store, clock, machines, notices, compiled, saga)
+        return drive(store, clock, machines, notices, compiled, saga)
+    except NoMachine as none:
+        open_saga_case(store, clock, notices, saga, why=str(none)[:500])
+        return "case"
 
 
 def _let_rest(store: Store, head: Head) -> str:
@@ -82,7 +86,10 @@ def _let_rest(store: Store, head: Head) -> str:
 def drive(
     store: Store, clock: Clock, machines: Machines, notices: Notices, compiled: Compile, saga: Saga
 ) -> str:
-    """Start the next execution of a saga, or hand it to a person when automation has tried often enough."""
+    """Start the next execution of a saga, or hand it to a person when automation has tried often enough.
+
+    Raises NoMachine.
+    """
     head = saga.head
     if head.drivers_left <= 0:
         open_saga_case(store, clock, notices, saga)

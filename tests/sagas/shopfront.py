@@ -100,6 +100,11 @@ class Shopfront:
 
         (self.after if done else self.before).append(look)
 
+    def forget_keys(self) -> None:
+        """The target breaks its promise, and no longer knows any idempotency key."""
+        store = self.shop.store
+        store.remove([key.ref for key in store.every("key")])
+
     def books(self, order_id: str = "4471") -> list[str]:
         """Every effect on an order, in order."""
         return [entry["operation"] for entry in self.shop.books(order_id)]

@@ -11,7 +11,7 @@ from functions.sandbox.faults import Trouble
 from tests.sagas.lambdas import Killed
 from tests.sagas.orders import enter, plan
 from tests.sagas.shopfront import Asked
-from tests.sagas.stage import Stage
+from tests.sagas.stage import OPERATOR, Stage
 
 DONE = ["reserve", "authorize", "capture", "ship", "send"]
 UNDONE = ["reserve", "authorize", "void", "release"]
@@ -169,3 +169,34 @@ def test_a_saga_that_no_execution_brings_to_an_end_becomes_a_case_and_goes_on_fr
     stage.settle(case.id, "retry")
     assert stage.status(saga_id) == "completed"
     assert stage.shop.books() == DONE
+
+
+def test_an_effect_that_turns_up_after_the_saga_was_undone_is_owed_again(stage: Stage) -> None:
+    """The target forgot the key, and told the undo that nothing had happened: the late answer proves it wrong."""
+    enter(stage)
+    saga_ids: list[str] = []
+
+    def turn_meanwhile(asked: Asked) -> None:
+        if asked.operation != "reserve" or saga_ids:
+            return
+        made = stage.machines.invocations[-1]
+        saga_ids.append(made.payload["saga_id"])
+        stage.shop.forget_keys()
+        stage.call(OPERATOR, "POST", f"/sagas/{saga_ids[0]}/cancel")
+        stage.clock.pass_(3600)
+        for index, name in ((1, "authorize_payment"), (0, "reserve_stock")):
+            task = {"saga_id": saga_ids[0], "execution": f"{saga_ids[0]}-1", "index": index}
+            stage.functions[f"fulfilment-{name}-undo"](task)
+        task = {"saga_id": saga_ids[0], "execution": f"{saga_ids[0]}-1"}
+        assert stage.functions["finish-compensation"](task) == {"outcome": "compensated"}
+
+    stage.shop.after.append(turn_meanwhile)
+    saga_id = stage.run(plan())
+    stage.deliver()
+    case = stage.open_case()
+    assert (case.cause.value, case.index) == ("late_effect", 0)
+    assert stage.status(saga_id) == "awaiting_manual_resolution"
+    stage.settle(case.id, "retry")
+    assert stage.status(saga_id) == "compensated"
+    assert stage.shop.books() == ["reserve", "release"]
+    assert stage.sweep() == {}

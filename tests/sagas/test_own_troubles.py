@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from functions.sandbox.faults import Trouble
+from tests.sagas import lambdas
 from tests.sagas.lambdas import AWS, ApiCall, Killed
 from tests.sagas.orders import enter, plan, step
 from tests.sagas.stage import APPROVER, OPERATOR, Stage
@@ -284,3 +286,46 @@ def test_an_old_driver_changes_nothing_any_more(stage: Stage) -> None:
     case = {**old, "direction": "do"}
     assert refusal(lambda: stage.functions["open-case"](case)) == "Superseded"
     assert (stage.saga(saga_id), stage.approval(saga_id)) == before
+
+
+def test_a_saga_that_this_deployment_has_no_functions_for_becomes_a_case(stage: Stage) -> None:
+    """Not an alarm each minute for ever: after the deployment was put right, a person lets it go on."""
+    enter(stage, amount="99.00")
+    parameter = AWS.client("ssm").get_parameter(Name=lambdas.PARAMETER)["Parameter"]["Value"]
+    broken = json.loads(parameter)
+    del broken["steps"]["fulfilment"]["create_shipment"]
+    publish(json.dumps(broken))
+    saga_id = stage.run(plan(amount="99.00"))
+    assert stage.status(saga_id) == "awaiting_manual_resolution"
+    case = stage.open_case()
+    assert case.cause.value == "cannot_resume"
+    assert "create_shipment" in case.why
+    assert stage.settle(case.id, "retry").status == 200
+    again = stage.open_case()
+    assert again.id != case.id
+    publish(parameter)
+    stage.settle(again.id, "retry")
+    assert stage.status(saga_id) == "completed"
+
+
+def test_a_deleted_machine_that_cannot_be_made_again_becomes_a_case(stage: Stage) -> None:
+    enter(stage, amount="99.00")
+    stage.shop.trouble(Trouble.ERROR_503, operation="ship", times=4)
+    saga_id = stage.run(plan(amount="99.00"))
+    stage.sfn.delete_state_machine(stateMachineArn=stage.saga(saga_id).head.machine)
+    parameter = AWS.client("ssm").get_parameter(Name=lambdas.PARAMETER)["Parameter"]["Value"]
+    publish('{"steps": {}}')
+    case = stage.open_case()
+    assert refusal(lambda: stage.settle(case.id, "retry")) == "none"
+    stage.later(minutes=1)
+    assert stage.status(saga_id) == "awaiting_manual_resolution"
+    publish(parameter)
+    stage.settle(stage.open_case().id, "retry")
+    assert stage.status(saga_id) == "completed"
+    assert stage.shop.books() == DONE
+
+
+def publish(versions: str) -> None:
+    AWS.client("ssm").put_parameter(
+        Name=lambdas.PARAMETER, Value=versions, Type="String", Overwrite=True
+    )
