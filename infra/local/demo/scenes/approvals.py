@@ -53,7 +53,7 @@ def threshold(stage: Stage, story: Story) -> None:
 def rejected_and_expired(stage: Stage, story: Story) -> None:
     """No, and silence: both undo what was prepared."""
     stage.order("4476", "220.00")
-    stage.order("4477", "220.00", cutoff=timedelta(seconds=20))
+    stage.order("4477", "220.00", cutoff=timedelta(seconds=40))
     silent = stage.submit(story, "4477", "220.00")
     saga = stage.submit(story, "4476", "220.00")
     stage.wait(saga, "awaiting_approval")
