@@ -41,11 +41,21 @@ class Authority:
 
     `credential` names a secret of the catalogue (`"payments"` is the secret `<prefix>/<catalogue>/payments`); reading
     it is granted by naming it. The credential itself is never held here, nor in any record.
+
+    `role` is for undos alone: the permissions go to an IAM role of that name, which this undo's function and nobody
+    else may take on, and the function has none of them itself. The adapter takes it on with a session policy for just
+    what is in the receipt; the role's ARN is in its environment, as `role_setting`.
     """
 
     scope: str
     credential: str | None = None
     permissions: tuple[Permission, ...] = ()
+    role: str | None = None
+
+
+def role_setting(catalogue: str, role: str) -> str:
+    """The name under which an undo's function finds the ARN of a role: `ENVIRONMENTS_REVOKE_ROLE_ARN`."""
+    return f"{catalogue}_{role}_ROLE_ARN".upper()
 
 
 @dataclass(frozen=True, slots=True)

@@ -276,6 +276,12 @@ def _authority(subject: str, what: str, authority: Authority) -> Rule:
         yield Broken(subject, "authority", f"{what} declares no scope")
     if authority.credential is not None and not _NAME.fullmatch(authority.credential):
         yield Broken(subject, "authority", f"{what} names credential {authority.credential!r}")
+    if authority.role is not None and not what.startswith("undo "):
+        yield Broken(
+            subject, "authority", f"{what} declares a role: only an undo is made under one"
+        )
+    if authority.role is not None and not _NAME.fullmatch(authority.role):
+        yield Broken(subject, "authority", f"{what} names role {authority.role!r}")
     for permission in authority.permissions:
         if not permission.actions or not permission.resources:
             yield Broken(
