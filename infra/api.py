@@ -1,8 +1,9 @@
-"""The HTTP API: one table of routes, every one of them behind the JWT authorizer."""
+"""The HTTP API: one table of routes, every one of them behind the JWT authorizer, and beside it the people's page."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -15,6 +16,7 @@ from aws_cdk import aws_apigatewayv2_integrations as integrations
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from infra.acknowledge import acknowledge
 from infra.function import PublishedFunction
 from infra.people import RESOURCE_SERVER, People
 from infra.settings import Settings
@@ -40,6 +42,7 @@ class For(Enum):
 
     AGENTS = "agents"
     PEOPLE = "people"
+    PAGE = "page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,43 +72,69 @@ ROUTES = (
     Route(_POST, "/cases/{case_id}/resolution", For.PEOPLE),
 )
 
+PAGE = "/console"
+PAGE_ROUTES = (Route(_GET, PAGE, For.PAGE), Route(_GET, f"{PAGE}/{{file}}", For.PAGE))
+"""Files without a secret: a browser has no token before it has loaded them."""
+
 
 class Api(Construct):
-    """Agents and people come in through the same door and are told apart by their tokens."""
+    """Agents and people come in through the same door and are told apart by their tokens.
 
-    def __init__(
+    The door comes first and its routes later: who may come in depends on the sign-in, which sends people back to the page
+    at this address.
+    """
+
+    def __init__(self, scope: Construct, id_: str, *, settings: Settings) -> None:
+        super().__init__(scope, id_)
+        self.http = api.HttpApi(self, "Http", api_name=settings.prefix, create_default_stage=False)
+        self._stage(settings)
+        self.url = address(self.http, settings)
+
+    @property
+    def console_url(self) -> str:
+        """Where people find the page, and where the sign-in sends them back to."""
+        return f"{self.url}{PAGE}"
+
+    def answer(
         self,
-        scope: Construct,
-        id_: str,
         *,
-        settings: Settings,
         people: People,
         agent_api: PublishedFunction,
         people_api: PublishedFunction,
+        page: PublishedFunction,
     ) -> None:
-        super().__init__(scope, id_)
-        self.http = api.HttpApi(
-            self,
-            "Http",
-            api_name=settings.prefix,
-            create_default_stage=False,
-            default_authorizer=authorizers.HttpJwtAuthorizer(
-                "Tokens", people.issuer, jwt_audience=people.audience
-            ),
+        """Put the functions behind their routes."""
+        tokens = authorizers.HttpJwtAuthorizer(
+            "Tokens", people.issuer, jwt_audience=people.audience
         )
-        self._stage(settings)
         targets = {
             For.AGENTS: integrations.HttpLambdaIntegration("Agents", agent_api.version),
             For.PEOPLE: integrations.HttpLambdaIntegration("People", people_api.version),
+            For.PAGE: integrations.HttpLambdaIntegration("Page", page.version),
         }
         for route in ROUTES:
-            self.http.add_routes(
-                path=route.path,
-                methods=[route.method],
-                integration=targets[route.answered_by],
-                authorization_scopes=list(route.scopes) or None,
-            )
-        self.url = address(self.http, settings)
+            self._add(route, targets, authorizer=tokens)
+        for route in PAGE_ROUTES:
+            for added in self._add(route, targets, authorizer=api.HttpNoneAuthorizer()):
+                acknowledge(
+                    added,
+                    "AwsSolutions-APIG4",
+                    "A browser loads the page before anybody can sign in; its files hold nothing secret.",
+                )
+
+    def _add(
+        self,
+        route: Route,
+        targets: Mapping[For, integrations.HttpLambdaIntegration],
+        authorizer: api.IHttpRouteAuthorizer,
+    ) -> list[api.HttpRoute]:
+        return self.http.add_routes(
+            path=route.path,
+            methods=[route.method],
+            integration=targets[route.answered_by],
+            authorizer=authorizer,
+            authorization_scopes=list(route.scopes) or None,
+        )
 
     def _stage(self, settings: Settings) -> None:
         log_group = logs.LogGroup(

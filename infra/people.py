@@ -26,7 +26,13 @@ class People(Construct):
     """The deployment's own user pool: nobody signs up, an administrator invites."""
 
     def __init__(
-        self, scope: Construct, id_: str, *, settings: Settings, groups: Sequence[str]
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        settings: Settings,
+        groups: Sequence[str],
+        console_url: str,
     ) -> None:
         super().__init__(scope, id_)
         self.pool = _pool(self, settings)
@@ -53,7 +59,7 @@ class People(Construct):
         server = self.pool.add_resource_server("Scopes", identifier=RESOURCE_SERVER, scopes=scopes)
         granted = [cognito.OAuthScope.resource_server(server, scope) for scope in scopes]
         self.agents = {a.name: self._agent(a, granted) for a in settings.agents}
-        self.people = self._people(settings)
+        self.people = self._people(settings, console_url)
         for group in groups:
             cognito.UserPoolGroup(self, f"Group-{group}", user_pool=self.pool, group_name=group)
         self._agent_settings = {a.name: a for a in settings.agents}
@@ -92,8 +98,9 @@ class People(Construct):
         )
         return _only_flows(client)
 
-    def _people(self, settings: Settings) -> cognito.UserPoolClient:
-        callbacks = [CLI_CALLBACK, *([settings.console_url] if settings.console_url else [])]
+    def _people(self, settings: Settings, console_url: str) -> cognito.UserPoolClient:
+        elsewhere = [settings.console_url] if settings.console_url else []
+        callbacks = [CLI_CALLBACK, console_url, *elsewhere]
         client = self.pool.add_client(
             "People",
             user_pool_client_name="people",

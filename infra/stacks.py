@@ -11,6 +11,7 @@ from infra.api import Api
 from infra.catalogues import DeployedCatalogue
 from infra.code import function_code
 from infra.controls import Controls
+from infra.environments import Environments
 from infra.function import PublishedFunction, Runtime
 from infra.machines import MachineRole, PublishedVersions, parameter_name
 from infra.people import People, tenant_groups
@@ -29,11 +30,20 @@ _API_TIMEOUT = Duration.seconds(15)
 def build(app: App) -> list[Stack]:
     """All stacks of a deployment, in the order in which they depend on each other."""
     settings = Settings.from_context(app.node)
-    sandbox = SandboxStack(app, settings) if settings.sandbox else None
-    sandbox_url = sandbox.sandbox.url if sandbox else None
-    loaded = catalogues.load(settings.catalogues, sandbox_url=sandbox_url)
-    product = SagaplaneStack(app, settings, loaded)
-    return [sandbox, product] if sandbox else [product]
+    beside: list[Stack] = []
+    known: dict[str, str] = {}
+    if settings.sandbox:
+        sandbox = SandboxStack(app, settings)
+        beside.append(sandbox)
+        known["sandbox_url"] = sandbox.sandbox.url
+    if settings.environments:
+        environments = EnvironmentsStack(app, settings)
+        beside.append(environments)
+        known |= environments.environments.known
+    product = SagaplaneStack(app, settings, catalogues.load(settings.catalogues, known))
+    for stack in beside:
+        product.add_stack_dependency(stack)
+    return [*beside, product]
 
 
 class SandboxStack(Stack):
@@ -44,6 +54,17 @@ class SandboxStack(Stack):
         runtime = Runtime(settings, function_code(local=settings.local))
         self.sandbox = Sandbox(self, "Sandbox", runtime=runtime)
         CfnOutput(self, "SandboxUrl", value=self.sandbox.url)
+
+
+class EnvironmentsStack(Stack):
+    """Only what the environments catalogue acts on, so that it can be left out or removed alone."""
+
+    def __init__(self, scope: Construct, settings: Settings) -> None:
+        name = f"{settings.prefix}-environments"
+        super().__init__(scope, name, synthesizer=_synthesizer(settings))
+        self.environments = Environments(self, "Environments", settings=settings)
+        for output, value in self.environments.outputs().items():
+            CfnOutput(self, output, value=value)
 
 
 class SagaplaneStack(Stack):
@@ -60,7 +81,10 @@ class SagaplaneStack(Stack):
         self.queues = Queues(self, "Queues", settings=settings)
         self.machine_role = MachineRole(self, "Machines")
         groups = [*_groups(loaded, "approvers", "operators"), *tenant_groups(settings)]
-        self.people = People(self, "People", settings=settings, groups=groups)
+        self.api = Api(self, "Api", settings=settings)
+        self.people = People(
+            self, "People", settings=settings, groups=groups, console_url=self.api.console_url
+        )
         Secrets(self, "Secrets", settings=settings, catalogues=[c.catalogue for c in loaded])
         self._at = self._places()
         self.steps = Steps(
@@ -84,7 +108,7 @@ class SagaplaneStack(Stack):
             self, "Versions", settings=settings, steps=self.steps, controls=self.controls
         )
         self._drivers()
-        self._api()
+        self._answer()
         self._outputs()
 
     def _drivers(self) -> None:
@@ -111,7 +135,7 @@ class SagaplaneStack(Stack):
         drivers = [starter.starter, recovery.sweeper, recovery.rescue]
         Alarms(self, "Alarms", queues=self.queues, drivers=drivers)
 
-    def _api(self) -> None:
+    def _answer(self) -> None:
         shared = {
             **self._catalogue_references(),
             "LEDGER_TABLE": self.tables.ledger.table_name,
@@ -141,14 +165,21 @@ class SagaplaneStack(Stack):
             environment={**shared, **self._table_names()},
             timeout=_API_TIMEOUT,
         )
-        self.api = Api(
+        page = PublishedFunction(
             self,
-            "Api",
-            settings=self.settings,
-            people=self.people,
-            agent_api=agent_api,
-            people_api=people_api,
+            "Console",
+            runtime=self._runtime,
+            name="console",
+            handler="functions.handlers.console.handler",
+            grants=[],
+            environment={
+                "AUTH_URL": self.people.auth_url,
+                "CLIENT_ID": self.people.people.user_pool_client_id,
+            },
+            timeout=_API_TIMEOUT,
+            memory=256,
         )
+        self.api.answer(people=self.people, agent_api=agent_api, people_api=people_api, page=page)
 
     def _places(self) -> roles.Places:
         return roles.Places(
@@ -186,6 +217,7 @@ class SagaplaneStack(Stack):
     def _outputs(self) -> None:
         outputs = {
             "ApiUrl": self.api.url,
+            "ConsoleUrl": self.api.console_url,
             "AuthUrl": self.people.auth_url,
             "Issuer": self.people.issuer,
             "UserPoolId": self.people.pool.user_pool_id,

@@ -127,6 +127,10 @@ def test_the_people_s_function_decides_and_answers_but_starts_and_sends_nothing(
     )
 
 
+def test_the_page_s_function_may_do_nothing(product: Deployed) -> None:
+    assert product.grants("console") == set()
+
+
 def machines() -> list[str]:
     return [OURS % ("states", "stateMachine:sagaplane-production-*")]
 
@@ -205,7 +209,7 @@ def step_functions() -> set[str]:
 def test_every_step_and_every_undo_has_a_function_and_there_are_no_others(
     product: Deployed,
 ) -> None:
-    expected = step_functions() | {*CONTROLS, *DRIVERS, "agent-api", "people-api"}
+    expected = step_functions() | {*CONTROLS, *DRIVERS, "agent-api", "people-api", "console"}
     assert set(product.functions) == expected
 
 
@@ -248,6 +252,7 @@ def test_no_resource_policy_lets_anybody_invoke_a_step_an_undo_or_a_control(
     assert opened == {
         "${AgentApiFunctionCurrentVersion}",
         "${PeopleApiFunctionCurrentVersion}",
+        "${ConsoleFunctionCurrentVersion}",
         "${RecoverysweeperFunctionCurrentVersion}",
         "${RecoveryrescueFunctionCurrentVersion}",
     }

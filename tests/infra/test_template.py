@@ -31,6 +31,8 @@ PEOPLE_ROUTES = {
     "POST /cases/{case_id}/claim",
     "POST /cases/{case_id}/resolution",
 }
+PAGE = "${ApiHttp.ApiEndpoint}/console"
+PAGE_ROUTES = {"GET /console", "GET /console/{file}"}
 
 
 def table(product: Deployed, name: str) -> dict[str, Any]:
@@ -117,19 +119,21 @@ def routes(stack: Deployed) -> dict[str, dict[str, Any]]:
     return {r["RouteKey"]: r for r in stack.resources("AWS::ApiGatewayV2::Route").values()}
 
 
-def test_every_route_is_behind_the_token_authorizer_and_there_are_no_others(
+def test_every_route_but_the_page_is_behind_the_token_authorizer_and_there_are_no_others(
     product: Deployed,
 ) -> None:
     found = routes(product)
-    assert set(found) == AGENT_ROUTES | PEOPLE_ROUTES
-    assert {route["AuthorizationType"] for route in found.values()} == {"JWT"}
+    assert set(found) == AGENT_ROUTES | PEOPLE_ROUTES | PAGE_ROUTES
+    open_ = {key for key, route in found.items() if route["AuthorizationType"] == "NONE"}
+    assert open_ == PAGE_ROUTES
+    assert {found[key]["AuthorizationType"] for key in found.keys() - open_} == {"JWT"}
     assert {key for key, route in found.items() if route.get("AuthorizationScopes")} == {
         "POST /plans"
     }
     assert found["POST /plans"]["AuthorizationScopes"] == ["sagaplane/plans.submit"]
 
 
-def test_agents_and_people_are_answered_by_different_functions(product: Deployed) -> None:
+def test_agents_people_and_the_page_are_answered_by_different_functions(product: Deployed) -> None:
     behind = {
         f"integrations/${{{id_}}}": plain(integration["IntegrationUri"])
         for id_, integration in product.resources("AWS::ApiGatewayV2::Integration").items()
@@ -144,7 +148,17 @@ def test_agents_and_people_are_answered_by_different_functions(product: Deployed
     assert answers == {
         "${AgentApiFunctionCurrentVersion}": AGENT_ROUTES,
         "${PeopleApiFunctionCurrentVersion}": PEOPLE_ROUTES,
+        "${ConsoleFunctionCurrentVersion}": PAGE_ROUTES,
     }
+
+
+def test_the_page_is_told_where_to_sign_in_and_nothing_else(product: Deployed) -> None:
+    told = product.environment("console")
+    assert told.keys() - {"SAGAPLANE_STAGE", "POWERTOOLS_SERVICE_NAME", "POWERTOOLS_LOG_LEVEL"} == {
+        "AUTH_URL",
+        "CLIENT_ID",
+    }
+    assert told["CLIENT_ID"] == "${PeoplePoolPeople}"
 
 
 def test_tokens_of_this_pool_s_clients_and_of_nobody_else_are_accepted(product: Deployed) -> None:
@@ -203,7 +217,8 @@ def test_a_person_signs_in_in_a_browser_and_by_password_on_the_local_stage_alone
     assert people["GenerateSecret"] is False
     assert people["AllowedOAuthFlows"] == ["code"]
     assert people["AllowedOAuthScopes"] == ["openid", "profile"]
-    assert people["CallbackURLs"] == ["http://127.0.0.1:8912/callback"]
+    for back in ("CallbackURLs", "LogoutURLs"):
+        assert [plain(url) for url in people[back]] == ["http://127.0.0.1:8912/callback", PAGE]
     assert people["ExplicitAuthFlows"] == ["ALLOW_REFRESH_TOKEN_AUTH"]
     assert "ALLOW_USER_PASSWORD_AUTH" in clients(local)["people"]["ExplicitAuthFlows"]
 

@@ -1,0 +1,80 @@
+/** Doing something in two steps: choose, then confirm. Escape or Back leaves everything as it was. */
+
+import { h } from "./dom.js";
+
+const LONGEST = 500;
+
+/**
+ * Buttons, one for each option; a chosen one becomes a form that asks once more.
+ * An option: `{id, label, tone, question, confirm, text?: {label, required}, act(text)}`; `act` answers whether it was done.
+ */
+export function choices(options, { keep, version }) {
+  const row = h("div", { class: "row" });
+  const area = h("div", { class: "choices", "data-keep": keep, "data-version": version }, row);
+  for (const option of options) {
+    const open = () => {
+      const form = asking(option, () => {
+        area.replaceChildren(row);
+        button.focus();
+      });
+      area.replaceChildren(form);
+      form.querySelector("textarea, button").focus();
+    };
+    const attributes = { type: "button", class: option.tone, id: `choose-${option.id}`, click: open };
+    const button = h("button", attributes, `${option.label} …`);
+    row.append(button);
+  }
+  return area;
+}
+
+function asking(option, back) {
+  const field = option.text ? textField(option) : null;
+  const submit = h("button", { type: "submit", class: option.tone }, option.confirm);
+  const cancel = h("button", { type: "button", class: "quiet", click: back }, "Back");
+  const send = async (event) => {
+    event.preventDefault();
+    const text = field?.value() ?? null;
+    if (submit.disabled || (field && !field.holds())) return;
+    submit.disabled = cancel.disabled = true;
+    submit.textContent = "Sending …";
+    const done = await option.act(text);
+    if (done || !form.isConnected) return;
+    submit.disabled = cancel.disabled = false;
+    submit.textContent = option.confirm;
+    submit.focus();
+  };
+  const leave = (event) => event.key === "Escape" && !submit.disabled && back();
+  const title = h("h3", { id: `asking-${option.id}` }, option.label);
+  const attributes = { class: `asking ${option.tone}`, novalidate: true, submit: send, keydown: leave, "aria-labelledby": title.id };
+  const form = h("form", attributes, title, option.question, field?.element, h("div", { class: "row" }, submit, cancel));
+  return form;
+}
+
+function textField({ id, text }) {
+  const wrong = h("p", { class: "wrong", id: `wrong-${id}`, role: "alert" });
+  const left = h("p", { class: "dim count" }, `${LONGEST} characters left`);
+  const area = h("textarea", {
+    id: `text-${id}`,
+    rows: 3,
+    maxlength: LONGEST,
+    required: text.required,
+    dir: "auto",
+    "aria-describedby": wrong.id,
+    input: () => {
+      left.textContent = `${LONGEST - area.value.length} characters left`;
+      if (area.value.trim()) wrong.replaceChildren();
+    },
+  });
+  const label = h("label", { for: area.id }, text.label, text.required ? "" : " (may be left empty)");
+  return {
+    element: h("div", { class: "field" }, label, area, wrong, left),
+    value: () => area.value.trim() || null,
+    holds: () => {
+      if (!text.required || area.value.trim()) return true;
+      wrong.textContent = "Please write this down first: others read it.";
+      area.setAttribute("aria-invalid", "true");
+      area.focus();
+      return false;
+    },
+  };
+}

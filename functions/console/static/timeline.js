@@ -1,0 +1,207 @@
+/**
+ * A saga as a picture: forward above, undo below, and the point of no return as a line that is crossed once and never back.
+ * On a wide page it runs from left to right, on a narrow one from top to bottom.
+ */
+
+import { h, s } from "./dom.js";
+import { clock } from "./moments.js";
+import { forwardLook, undoLook } from "./states.js";
+
+const BOX = { width: 172, height: 84, gap: 34 };
+const NARROW = { width: 300, height: 70, gap: 26 };
+const LINES = {
+  ahead: "point of no return, not reached",
+  never: "point of no return, never reached",
+  crossing: "point of no return, being crossed",
+  crossed: "point of no return, crossed",
+};
+let drawn = 0;
+
+/** The picture, in a frame that scrolls by itself where the plan is long. */
+export function timeline(saga) {
+  const frame = h("div", { class: "picture", tabindex: "0", role: "region", "aria-label": "Timeline of the saga" });
+  const wide = matchMedia("(min-width: 760px)");
+  const draw = () => frame.replaceChildren(wide.matches ? across(saga) : down(saga));
+  wide.addEventListener("change", () => frame.isConnected && draw());
+  draw();
+  return frame;
+}
+
+/** The same in words, for whoever does not see it. */
+export function told(saga) {
+  const forward = saga.steps.map((step) => `${step.index} ${step.name}: ${forwardLook(step, saga).word}`);
+  const undo = undoable(saga).map((step) => `${step.index} ${step.undo.operation}: ${undoLook(step, saga).word}`);
+  const line = boundary(saga);
+  const where = line < 0 ? "There is no point of no return" : `${lineWords(saga)}, before step ${line}`;
+  return `Forward: ${forward.join("; ")}. ${where}. Undo, last step first: ${undo.join("; ") || "none"}.`;
+}
+
+function across(saga) {
+  const { width, height, gap } = BOX;
+  const top = 34;
+  const below = top + height + 64;
+  const place = (index) => 8 + index * (width + gap);
+  const line = boundary(saga);
+  const edge = line < 0 ? null : line === 0 ? 4 : place(line) - gap / 2;
+  const parts = [label("forward →", 8, 20), label(undoTitle(saga), 8, below - 12)];
+  saga.steps.forEach((step, i) => {
+    if (i > 0) parts.push(arrow(place(i) - gap + 2, top + height / 2, place(i) - 3, top + height / 2, reached(step)));
+    parts.push(forwardBox(step, saga, place(i), top, BOX));
+    if (!step.undo) return;
+    parts.push(tie(place(i) + width / 2, top + height, place(i) + width / 2, below));
+    parts.push(undoBox(step, saga, place(i), below, BOX));
+  });
+  parts.push(...waits(saga, place, below));
+  const lowest = below + height + 30;
+  if (edge !== null) parts.push(...standing(saga, edge, 4, lowest - 2, line, place));
+  return picture(saga, place(saga.steps.length) - gap + 16, lowest, parts);
+}
+
+function down(saga) {
+  const { width, height, gap } = NARROW;
+  const line = boundary(saga);
+  const parts = [label("forward ↓", 4, 16)];
+  let y = 26;
+  saga.steps.forEach((step, i) => {
+    if (i === line) {
+      parts.push(...lying(saga, y + 8, width));
+      y += 44;
+    }
+    if (i > 0) parts.push(arrow(width / 2, y - gap + 3, width / 2, y - 3, reached(step)));
+    parts.push(forwardBox(step, saga, 4, y, NARROW));
+    y += height + gap;
+  });
+  parts.push(label(undoTitle(saga, "↓"), 4, y + 8));
+  y += 20;
+  undoable(saga).forEach((step, i) => {
+    if (i > 0) parts.push(arrow(width / 2, y - gap + 3, width / 2, y - 3, undone(step)));
+    parts.push(undoBox(step, saga, 4, y, NARROW));
+    y += height + gap;
+  });
+  return picture(saga, width + 8, y, parts);
+}
+
+function picture(saga, width, height, parts) {
+  const id = `picture-${(drawn += 1)}`;
+  const attributes = { class: "timeline", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-labelledby": id };
+  const end = (name) => s("marker", { id: `${id}-${name}`, class: name, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, s("path", { d: "M0 0 8 4 0 8z" }));
+  const drawing = s("svg", attributes, s("title", { id }, told(saga)), s("defs", {}, end("tip"), end("tip-on")), parts);
+  for (const way of drawing.querySelectorAll(".way")) way.setAttribute("marker-end", `url(#${id}-${way.classList.contains("on") ? "tip-on" : "tip"})`);
+  return drawing;
+}
+
+function forwardBox(step, saga, x, y, size) {
+  const look = forwardLook(step, saga);
+  return box(x, y, size, look, `${step.index} ${step.name}`, tries(step.forward), step.boundary ? "boundary" : "");
+}
+
+function undoBox(step, saga, x, y, size) {
+  return box(x, y, size, undoLook(step, saga), `${step.index} ${step.undo.operation}`, tries(step.undo), "undo");
+}
+
+function box(x, y, { width, height }, look, name, more, kind) {
+  const line = height / 4;
+  const text = (row, attributes, said) => s("text", { x: 12, y: line * row + 6, ...attributes }, said);
+  return s(
+    "g",
+    { class: `step ${look.tone} ${kind}`, transform: `translate(${x} ${y})` },
+    s("title", {}, `${name}: ${look.word}${more ? `, ${more}` : ""}`),
+    s("rect", { width, height, rx: kind === "undo" ? 18 : 6 }),
+    text(1, { class: "name" }, fitting(name, width - 24, 7.4)),
+    text(2, { class: "state" }, `${look.mark} ${fitting(look.word, width - 40, 7)}`),
+    text(3, { class: "more" }, fitting(more, width - 24, 6.2)),
+  );
+}
+
+/** Attempts and when the last one was, where there was any. */
+function tries(command) {
+  const last = command.history.at(-1);
+  if (!last) return "";
+  const when = last.started_at ? `, ${clock(last.started_at)}` : "";
+  return `${command.attempts} of ${command.budget} attempts${when}`;
+}
+
+function fitting(text, room, each) {
+  const most = Math.floor(room / each);
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+function standing(saga, x, from, to, line, place) {
+  const chevrons = [0.16, 0.38, 0.6, 0.82].map((part) => {
+    const y = from + (to - from) * part;
+    return s("path", { class: "chevron", d: `M${x - 4} ${y - 6} ${x + 4} ${y} ${x - 4} ${y + 6}` });
+  });
+  const beyond = place(saga.steps.length) - BOX.gap;
+  const words = s("text", { class: "line-words", x: x + 12, y: to - BOX.height / 2 - 26 }, fitting(lineWords(saga), beyond - x, 6.6));
+  const none = s("text", { class: "line-words dim", x: x + 12, y: to - BOX.height / 2 - 6 }, "no undo on this side");
+  return [s("path", { class: `no-return ${saga.pivot}`, d: `M${x} ${from}V${to}` }), ...chevrons, words, none];
+}
+
+function lying(saga, y, width) {
+  const chevrons = [0.1, 0.5, 0.9].map((part) => {
+    const x = width * part;
+    return s("path", { class: "chevron", d: `M${x - 6} ${y - 4} ${x} ${y + 4} ${x + 6} ${y - 4}` });
+  });
+  const words = s("text", { class: "line-words", x: 4, y: y + 20 }, lineWords(saga));
+  return [s("path", { class: `no-return ${saga.pivot}`, d: `M0 ${y}H${width + 8}` }), ...chevrons, words];
+}
+
+/** Which undo waits for which: straight to a neighbour, around below to one further away. */
+function waits(saga, place, y) {
+  const bottom = y + BOX.height;
+  const arrows = [];
+  for (const step of undoable(saga)) {
+    for (const later of step.undo.waits_for) {
+      const on = undone(step);
+      const [from, to] = [place(later), place(step.index) + BOX.width];
+      if (later === step.index + 1) arrows.push(arrow(from - 2, y + BOX.height / 2, to + 3, y + BOX.height / 2, on));
+      else if (!step.undo.waits_for.includes(step.index + 1)) {
+        const middle = [from + BOX.width / 2, to - BOX.width / 2];
+        arrows.push(way(`M${middle[0]} ${bottom}v12H${middle[1]}V${bottom + 3}`, on));
+      }
+    }
+  }
+  return arrows;
+}
+
+function arrow(x1, y1, x2, y2, on) {
+  return way(`M${x1} ${y1}L${x2} ${y2}`, on);
+}
+
+function way(d, on) {
+  return s("path", { class: `way${on ? " on" : ""}`, d });
+}
+
+function tie(x1, y1, x2, y2) {
+  return s("path", { class: "tie", d: `M${x1} ${y1}L${x2} ${y2}` });
+}
+
+function label(text, x, y) {
+  return s("text", { class: "row-title", x, y }, text);
+}
+
+function undoTitle(saga, sign = "←") {
+  if (!undoable(saga).length) return "no step of this plan can be undone";
+  return `${sign === "←" ? "← " : ""}undo, last step first${sign === "←" ? "" : ` ${sign}`}`;
+}
+
+function lineWords(saga) {
+  const turned = saga.pivot === "ahead" && saga.direction === "compensating";
+  return LINES[turned ? "never" : saga.pivot] ?? `point of no return: ${saga.pivot}`;
+}
+
+function boundary(saga) {
+  return saga.steps.findIndex((step) => step.boundary);
+}
+
+function undoable(saga) {
+  return saga.steps.filter((step) => step.undo).reverse();
+}
+
+function reached(step) {
+  return step.forward.state !== "prepared";
+}
+
+function undone(step) {
+  return ["running", "succeeded", "unknown", "blocked"].includes(step.undo.state);
+}
