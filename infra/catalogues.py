@@ -24,14 +24,12 @@ class DeployedCatalogue:
         return self.catalogue.name
 
 
-def load(
-    declared: Iterable[CatalogueSetting], *, sandbox_url: str | None
-) -> list[DeployedCatalogue]:
-    """Import each catalogue. Raises ValueError naming the setting that is missing, unknown or needs the sandbox."""
-    loaded = [
-        _load(setting, {} if sandbox_url is None else {"sandbox_url": sandbox_url})
-        for setting in declared
-    ]
+def load(declared: Iterable[CatalogueSetting], known: Mapping[str, str]) -> list[DeployedCatalogue]:
+    """Import each catalogue and fill in what is `known` of the stacks beside it.
+
+    Raises ValueError naming the setting that is missing, not declared, or needs a stack that is not deployed.
+    """
+    loaded = [_load(setting, known) for setting in declared]
     names = [c.name for c in loaded]
     if len(set(names)) != len(names):
         raise ValueError(f"two catalogues have the same name: {', '.join(sorted(names))}")
@@ -60,5 +58,5 @@ def _filled(name: str, value: str, known: Mapping[str, str]) -> str:
         return value.format_map(known)
     except KeyError as unfilled:
         raise ValueError(
-            f"the setting {name} needs {unfilled}: deploy the sandbox or give a value"
+            f"the setting {name} needs {unfilled}: deploy the stack beside it or give a value"
         ) from unfilled

@@ -6,13 +6,14 @@ reach may start an execution, answer a token, touch the people table or invoke a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 
-from functions.domain.catalogue import Authority, Catalogue, Kind, Operation, Settlement, Step
+from functions.domain.catalogue import Authority, Catalogue, Kind, Operation, Settlement, Step, Undo
 
 Grants = list[iam.PolicyStatement]
 
@@ -22,6 +23,8 @@ _READ = ("dynamodb:GetItem", "dynamodb:Query")
 _WRITE = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem")
 _PERSON = ("dynamodb:GetItem", "dynamodb:UpdateItem")
 _ANSWER = ("states:SendTaskSuccess", "states:SendTaskFailure")
+_DECLARED = re.compile(r"arn:[^:]+:(s3::|iam::[^:]+|ssm:[^:]+:[^:]+):[^*]+\*")
+"""Patterns among a catalogue's permissions; each begins with a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,15 @@ class Places:
     def execution_arns(self) -> list[str]:
         """Every execution of them."""
         return [_arn("states", f"execution:{self.machines}*:*")]
+
+    def undo_role_name(self, catalogue: str, role: str) -> str:
+        """The role that an undo is made under, where its authority declares one."""
+        return f"{self.machines}{catalogue}-{role}"
+
+    def undo_role(self, catalogue: str, role: str) -> str:
+        """The ARN of that role."""
+        name = self.undo_role_name(catalogue, role)
+        return f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/{name}"
 
     def secret(self, catalogue: str, credential: str) -> str:
         """A credential's secret. The question marks are the six characters that Secrets Manager adds to a name."""
@@ -100,6 +112,11 @@ def undo_step(at: Places, catalogue: Catalogue, step: Step) -> Grants:
         *_settling(step.settlement),
     ]
     return [_allow(_WRITE, at.ledger), *_authorities(at, catalogue, operations)]
+
+
+def undo_role(at: Places, catalogue: Catalogue, undo: Undo) -> Grants:
+    """What the role of an undo may do; each session of it is narrowed further, to what is in the receipt."""
+    return _permissions(at, catalogue, [undo.run.authority])
 
 
 def begin_compensation(at: Places) -> Grants:
@@ -168,6 +185,8 @@ def why_wide(resource: str) -> str | None:
         return "Machines are made at run time, one for each shape: their names begin with the catalogue's."
     if ":function:" in resource:
         return "An open saga finishes on the version it began with, so every published version may be called."
+    if _DECLARED.match(resource):
+        return "A catalogue declares it: what it acts on is made at run time, under a name that begins like this."
     return None
 
 
@@ -204,14 +223,19 @@ def _settling(settlement: Settlement) -> list[Operation]:
 
 
 def _authorities(at: Places, catalogue: Catalogue, operations: Iterable[Operation]) -> Grants:
-    """What the catalogue declares for these operations: reading their credentials, and their IAM permissions."""
+    """What the catalogue declares for these operations: their credentials, their roles, or else their permissions."""
     authorities = [operation.authority for operation in operations]
     credentials = sorted({a.credential for a in authorities if a.credential})
     grants = [
         _allow(("secretsmanager:GetSecretValue",), at.secret(catalogue.name, name))
         for name in credentials
     ]
-    return grants + _permissions(at, catalogue, authorities)
+    grants += [
+        _allow(("sts:AssumeRole",), at.undo_role(catalogue.name, a.role))
+        for a in authorities
+        if a.role is not None
+    ]
+    return grants + _permissions(at, catalogue, [a for a in authorities if a.role is None])
 
 
 def _permissions(at: Places, catalogue: Catalogue, authorities: Iterable[Authority]) -> Grants:

@@ -20,7 +20,7 @@ class _Closed(BaseModel):
 class CatalogueSetting(_Closed):
     """A catalogue to deploy, as `package.module:NAME`, and the values of the settings that it declares.
 
-    `{sandbox_url}` in a value stands for the address of the sandbox that is deployed beside it.
+    `{sandbox_url}` and `{environments_…}` in a value stand for what is deployed beside it: see `infra/catalogues.py`.
     """
 
     catalogue: Reference
@@ -44,6 +44,8 @@ class Settings(_Closed):
     tenants: Annotated[list[Slug], Field(min_length=1)] = ["default"]
     sandbox: bool = False
     sandbox_admin_token_hash: str = ""
+    environments: bool = False
+    """Whether what the environments catalogue acts on is deployed too: a channel, a topic, a few teams."""
     console_url: str | None = None
     endpoint: str | None = None
     """Where AWS answers, on the local stage alone."""
@@ -67,10 +69,11 @@ class Settings(_Closed):
 
     @classmethod
     def from_context(cls, node: Node) -> Settings:
-        """Read the context. Values given with `-c` arrive as text; a sandbox is the default on the local stage."""
+        """Read the context. Values given with `-c` arrive as text; the local stage has something to act on by default."""
         given = {name: node.try_get_context(name) for name in cls.model_fields}
         values: dict[str, Any] = {k: _parsed(v) for k, v in given.items() if v is not None}
-        values.setdefault("sandbox", values.get("stage") == LOCAL)
+        for beside in ("sandbox", "environments"):
+            values.setdefault(beside, values.get("stage") == LOCAL)
         return cls.model_validate(values)
 
 

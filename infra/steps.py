@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
 from aws_cdk import Duration
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from functions.domain.catalogue import Kind, Step
+from functions.domain.catalogue import Kind, Step, Undo, role_setting
 from infra import roles
+from infra.acknowledge import acknowledge_wide
 from infra.catalogues import DeployedCatalogue
 from infra.function import PublishedFunction, Runtime
 
@@ -38,7 +40,9 @@ class Steps(Construct):
             for step in deployed.catalogue.steps:
                 self.runs[deployed.name, step.name] = self._run(deployed, step)
                 if step.undo is not None:
-                    self.undos[deployed.name, step.name] = self._undo(deployed, step)
+                    function = self._undo(deployed, step)
+                    self.undos[deployed.name, step.name] = function
+                    self._undo_role(deployed, step.undo, function)
 
     def versions(self) -> dict[str, dict[str, dict[str, str]]]:
         """ARNs of the published versions: `{catalogue: {step: {"run": …, "undo": …}}}`."""
@@ -78,9 +82,35 @@ class Steps(Construct):
             name=f"{deployed.name}-{step.name}-undo",
             handler="functions.handlers.undo_step.handler",
             grants=roles.undo_step(self._at, deployed.catalogue, step),
-            environment=self._environment(deployed, step),
+            environment={**self._environment(deployed, step), **self._role(deployed, step)},
             timeout=_whole_seconds(timeout),
         )
+
+    def _undo_role(
+        self, deployed: DeployedCatalogue, undo: Undo, function: PublishedFunction
+    ) -> None:
+        """The role that an undo is made under, where its authority declares one: for this function and nobody else."""
+        name = undo.run.authority.role
+        if name is None:
+            return
+        role = iam.Role(
+            self,
+            f"{deployed.name}-{name}",
+            role_name=self._at.undo_role_name(deployed.name, name),
+            assumed_by=iam.ArnPrincipal(function.role.role_arn),
+            max_session_duration=Duration.hours(1),
+        )
+        grants = roles.undo_role(self._at, deployed.catalogue, undo)
+        for statement in grants:
+            role.add_to_policy(statement)
+        acknowledge_wide(role, grants, roles.why_wide)
+
+    def _role(self, deployed: DeployedCatalogue, step: Step) -> dict[str, str]:
+        """Where the adapter finds the role of its undo."""
+        role = step.undo.run.authority.role if step.undo else None
+        if role is None:
+            return {}
+        return {role_setting(deployed.name, role): self._at.undo_role(deployed.name, role)}
 
     def _approvals(self, step: Step) -> dict[str, str]:
         """Only a pivot uses an approval."""

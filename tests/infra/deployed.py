@@ -24,6 +24,7 @@ CATALOGUES = [
         "settings": {"WAREHOUSE_QUEUE": "pallets"},
     },
 ]
+_BESIDE = {"-sandbox": "sandbox", "-environments": "environments"}
 Grant = tuple[str, str]
 """An IAM action and the resource that it is allowed on."""
 
@@ -92,7 +93,10 @@ class Deployed:
 
 
 def synthesize(folder: Path, stage: str, **context: Any) -> dict[str, Deployed]:
-    """All stacks of a stage by the last part of their names (`product`, `sandbox`), without bundling, and their findings."""
+    """All stacks of a stage by the last part of their names, without bundling, and their findings.
+
+    `product`, `sandbox`, `environments`.
+    """
     app = App(
         outdir=str(folder),
         context={
@@ -108,7 +112,7 @@ def synthesize(folder: Path, stage: str, **context: Any) -> dict[str, Deployed]:
     assembly = app.synth()
     findings = json.loads((folder / "validation-report.json").read_text())["pluginReports"]
     return {
-        "sandbox" if stack.stack_name.endswith("-sandbox") else "product": Deployed(
+        _BESIDE.get(stack.stack_name.removeprefix(f"sagaplane-{stage}"), "product"): Deployed(
             stack.template, findings
         )
         for stack in assembly.stacks

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 from constructs import Node, RootConstruct
 from pydantic import ValidationError
@@ -22,16 +24,19 @@ def context(**values: object) -> Node:
 
 
 def loaded(
-    *, sandbox_url: str | None = None, **settings: str
+    known: Mapping[str, str] | None = None, **settings: str
 ) -> list[catalogues.DeployedCatalogue]:
     declared = CatalogueSetting(catalogue="tests.infra.warehouse:CATALOGUE", settings=settings)
-    return catalogues.load([declared], sandbox_url=sandbox_url)
+    return catalogues.load([declared], known or {})
 
 
-def test_a_sandbox_is_there_on_the_local_stage_and_elsewhere_when_asked_for() -> None:
-    assert Settings.from_context(context(stage="local")).sandbox
-    assert not Settings.from_context(context()).sandbox
-    assert Settings.from_context(context(sandbox="true")).sandbox
+@pytest.mark.parametrize("beside", ["sandbox", "environments"])
+def test_something_to_act_on_is_there_on_the_local_stage_and_elsewhere_when_asked_for(
+    beside: str,
+) -> None:
+    assert getattr(Settings.from_context(context(stage="local")), beside)
+    assert not getattr(Settings.from_context(context()), beside)
+    assert getattr(Settings.from_context(context(**{beside: "true"})), beside)
 
 
 def test_what_is_given_on_the_command_line_arrives_as_text_and_is_read_as_json() -> None:
@@ -65,14 +70,15 @@ def test_a_setting_that_the_catalogue_does_not_know_is_named() -> None:
         loaded(WAREHOUSE_QUEUE="pallets", WAREHOUSE_QUEUES="pallets")
 
 
-def test_a_setting_that_wants_the_sandbox_says_so_where_there_is_none() -> None:
+def test_a_setting_that_wants_a_stack_beside_it_says_so_where_there_is_none() -> None:
     with pytest.raises(ValueError, match="WAREHOUSE_QUEUE needs 'sandbox_url'"):
         loaded(WAREHOUSE_QUEUE="{sandbox_url}/queue")
-    [with_sandbox] = loaded(WAREHOUSE_QUEUE="{sandbox_url}/queue", sandbox_url="http://shop")
+    known = {"sandbox_url": "http://shop"}
+    [with_sandbox] = loaded(known, WAREHOUSE_QUEUE="{sandbox_url}/queue")
     assert with_sandbox.settings == {"WAREHOUSE_QUEUE": "http://shop/queue"}
 
 
 def test_two_catalogues_of_one_name_are_refused() -> None:
     declared = CatalogueSetting.model_validate(ENTRY)
     with pytest.raises(ValueError, match="same name: warehouse, warehouse"):
-        catalogues.load([declared, declared], sandbox_url=None)
+        catalogues.load([declared, declared], {})
