@@ -145,6 +145,15 @@ def test_a_machine_that_was_deleted_is_made_again_and_remembered() -> None:
     assert swept(bench) == {"running": 1}
 
 
+def test_a_resumed_saga_whose_machine_was_deleted_remembers_the_one_that_was_made_for_it() -> None:
+    bench = admitted()
+    head = bench.head
+    bench.put(head, head.model_copy(update={"machine": "gone", "wanted": "resume"}))
+    assert attend(bench) == "started"
+    assert bench.head.machine in bench.machines.machines
+    assert bench.machines.driver(bench.head.machine or "", f"{SAGA}-1") == "running"
+
+
 def test_a_machine_that_is_not_there_yet_leaves_the_saga_due() -> None:
     bench = admitted()
     start = bench.machines.start
