@@ -47,29 +47,29 @@ def settle(
             raise errors.PersonNeeded(f"{record.forward.key}: the key protects no longer")
         return Settled(record, head, safe_to_repeat=True)
     _ask_later_if_too_early(world, record, undoing=undoing)
-    for _ in range(TRIES):
-        decision = forward.settle_claim(
-            record, now=world.clock.now(), lease=world.lease, by=ref.execution
-        )
-        match decision:
-            case forward.Answered():
-                return Settled(record, head)
-            case forward.Busy(until=until):
-                raise errors.StillRunning(f"{record.forward.key} is claimed until {until}")
-            case forward.Proceed(record=claimed):
-                try:
-                    world.store.write([changed(record, claimed)])
-                except Stale:
-                    saga = the_saga(world.store, ref.saga_id)
-                    record, head = saga.steps[ref.index], saga.head
-                    continue
-                written = claimed.model_copy(update={"version": record.version + 1})
-                return _found_out(world, written, head, undoing=undoing)
-            case forward.Stopped() | forward.SettleFirst():
-                raise errors.PersonNeeded(f"{record.forward.key}: asked often enough")
-            case _:
-                assert_never(decision)
-    raise errors.StillRunning(f"{record.forward.key}: too many writers at once")
+    if record.case is not None:
+        raise errors.CaseOpen(record.case)
+    decision = forward.settle_claim(
+        record, now=world.clock.now(), lease=world.lease, by=ref.execution
+    )
+    match decision:
+        case forward.Answered():
+            return Settled(record, head)
+        case forward.Busy(until=until):
+            raise errors.StillRunning(f"{record.forward.key} is claimed until {until}")
+        case forward.Proceed(record=claimed):
+            try:
+                world.store.write([changed(record, claimed)])
+            except Stale:
+                # Whoever was faster may have settled it, or barred it: the caller decides anew.
+                saga = the_saga(world.store, ref.saga_id)
+                return Settled(saga.steps[ref.index], saga.head)
+            written = claimed.model_copy(update={"version": record.version + 1})
+            return _found_out(world, written, head, undoing=undoing)
+        case forward.Stopped() | forward.SettleFirst():
+            raise errors.PersonNeeded(f"{record.forward.key}: asked often enough")
+        case _:
+            assert_never(decision)
 
 
 def _found_out(
