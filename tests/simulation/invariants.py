@@ -41,7 +41,7 @@ UNDO = {
     "blocked": {"pending", "unknown", "succeeded", "resolved", "accepted"},
     "not_needed": {"pending"},
     "succeeded": set[str](),
-    "resolved": set[str](),
+    "resolved": {"pending"},
     "accepted": set[str](),
 }
 
@@ -163,7 +163,8 @@ class Watch:
         if old is None:
             return
         before, after = old["forward"], new["forward"]
-        if before["state"] != after["state"] and after["state"] not in FORWARD[before["state"]]:
+        legal = FORWARD[before["state"]] | ({"completed"} if after.get("by_hand") else set())
+        if before["state"] != after["state"] and after["state"] not in legal:
             self.violated(9, f"{new['name']}: {before['state']} -> {after['state']}")
         if before.get("receipt") is not None and after.get("receipt") != before["receipt"]:
             self.violated(8, f"the receipt of {new['name']} changed")

@@ -61,7 +61,7 @@ class SimStore:
             return self._written(changes)
         what = purpose(changes, self.peek)
         verdict = world.scheduler.point(f"{what}:before")
-        if verdict == "denied":
+        if verdict == "denied" or world.denies():
             raise AccessDenied(what)
         if verdict == "conflict":
             world.scheduler.note(f"{what}: conflicts")
@@ -88,7 +88,7 @@ class SimStore:
         return self.inner._items.get(key)
 
     def _reads(self) -> None:
-        if self.world.scheduler.point("read") == "denied":
+        if self.world.scheduler.point("read") == "denied" or self.world.denies():
             raise AccessDenied("read")
 
     def _written(self, changes: Sequence[Change]) -> list[Item]:
@@ -249,7 +249,7 @@ class SimMachines:
         """Start an execution, once."""
         scheduler = self.world.scheduler
         verdict = scheduler.point("start:before")
-        if verdict == "denied":
+        if verdict == "denied" or self.world.denies():
             raise AccessDenied("start")
         if verdict == "request lost":
             raise Unreachable("start")
@@ -299,7 +299,7 @@ class SimCallbacks:
 
     def _answer(self, token: str, error: str | None) -> None:
         verdict = self.world.scheduler.point("answer:before")
-        if verdict == "denied":
+        if verdict == "denied" or self.world.denies():
             raise AccessDenied("answer")
         if verdict == "request lost":
             raise Unreachable("answer")
@@ -324,7 +324,7 @@ class SimNotices:
 
     def _send(self, what: str, name: str) -> None:
         verdict = self.world.scheduler.point("notice:before")
-        if verdict == "denied":
+        if verdict == "denied" or self.world.denies():
             raise AccessDenied("notice")
         if verdict == "request lost":
             raise Unreachable("notice")

@@ -93,6 +93,8 @@ class World:
         self.silently = False
         self.stream: list[int] = [0]
         """Delays of the stream's deliveries of the next records, in milliseconds; empty: it delivers nothing."""
+        self.denied: dict[str, int] = {}
+        """Roles that may do nothing, and until when."""
         self.latency: Callable[[], int] | None = None
         self._tokens: dict[str, tuple[Task, int]] = {}
         self._sweeps: set[int] = set()
@@ -179,6 +181,15 @@ class World:
     def case_key(case_id: str) -> Key:
         """Where a case lives."""
         return case_key(case_id)
+
+    def denies(self) -> bool:
+        """Whether the role of whoever is at work has lost its permissions for now."""
+        worker = self.scheduler.current
+        return (
+            bool(self.denied)
+            and worker is not None
+            and self.denied.get(worker.role, 0) > self.now()
+        )
 
     # What drives sagas
 

@@ -1,0 +1,252 @@
+"""`python -m tests.simulation.matrix`: every boundary of every step, times every fault, each in a run of its own.
+
+Prints the table of boundary by fault with the number of runs in each cell, the reasons of the cells that cannot exist, and
+what it all came to. `--deep` runs pairs of faults for plans of up to three steps. Exit status 1 if anything is violated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from itertools import combinations, product
+
+from tests.simulation import catalogue
+from tests.simulation.faults import BOUNDARIES, VARIANTS, Boundary, Fault, strike
+from tests.simulation.scenario import Scenario
+from tests.simulation.scheduler import Verdict, Worker
+from tests.simulation.world import World
+
+SMALL = 2
+"""Plans of up to so many steps run against targets of every kind, with every variant of a fault."""
+PAIRED = 3
+"""Plans of up to so many steps run in pairs of faults."""
+TITLES = {b.title: b for b in BOUNDARIES}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One fault at one boundary of one step."""
+
+    boundary: str
+    fault: Fault
+    variant: str
+    index: int
+
+    def __str__(self) -> str:
+        variant = f" ({self.variant})" if self.variant else ""
+        return f"{self.fault.value}{variant} at {self.boundary}, step {self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of the matrix: a plan, and what goes wrong."""
+
+    kinds: str
+    target: str
+    style: str
+    cells: tuple[Cell, ...]
+
+    def __str__(self) -> str:
+        return f"{self.kinds}/{self.target}/{self.style}: {' and '.join(map(str, self.cells))}"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a number of runs came to."""
+
+    runs: int = 0
+    lost: int = 0
+    duplicates: int = 0
+    illegal: int = 0
+    table: Counter[tuple[str, Fault]] = field(default_factory=Counter)
+    vacuous: Counter[tuple[str, Fault]] = field(default_factory=Counter)
+    failed: list[tuple[int, str, list[str]]] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        """Both together."""
+        self.runs += other.runs
+        self.lost += other.lost
+        self.duplicates += other.duplicates
+        self.illegal += other.illegal
+        self.table += other.table
+        self.vacuous += other.vacuous
+        self.failed += other.failed
+
+
+def cells(kinds: str) -> Iterator[tuple[Cell, ...]]:
+    """Every fault at every boundary of every step of a plan, each in all its variants."""
+    for boundary in BOUNDARIES:
+        for index in boundary.places(kinds):
+            for fault in Fault:
+                if fault not in boundary.impossible:
+                    variants = ("",) if fault is boundary.is_itself else VARIANTS[fault]
+                    yield tuple(Cell(boundary.title, fault, v, index) for v in variants)
+
+
+def single_faults() -> Iterator[Run]:
+    """The matrix. Small plans meet everything; for longer ones targets, styles and variants take turns."""
+    turns: Counter[tuple[str, Fault]] = Counter()
+    for kinds in catalogue.legal_shapes():
+        for variants in cells(kinds):
+            cell = variants[0]
+            small = len(kinds) <= SMALL
+            chosen = product(catalogue.TARGETS, variants) if small else ((None, None),)
+            for target, variant in chosen:
+                turn = turns[cell.boundary, cell.fault]
+                turns[cell.boundary, cell.fault] += 1
+                one = variant or variants[turn % len(variants)]
+                yield _in_turn(kinds, turn, (one,), target)
+
+
+def double_faults() -> Iterator[Run]:
+    """Pairs of faults for small plans."""
+    for kinds in catalogue.legal_shapes(PAIRED):
+        for turn, (one, other) in enumerate(combinations(cells(kinds), 2)):
+            pair = one[turn % len(one)], other[(turn + 1) % len(other)]
+            yield _in_turn(kinds, turn, pair)
+
+
+def _in_turn(kinds: str, turn: int, cells: tuple[Cell, ...], target: str | None = None) -> Run:
+    """The numbers of variants, styles and targets have no common divisor: in time each meets each."""
+    targets, styles = catalogue.TARGETS, catalogue.STYLES
+    return Run(kinds, target or targets[turn % len(targets)], styles[turn % len(styles)], cells)
+
+
+def world_of(run: Run, *, tracing: bool = False) -> tuple[World, list[bool]]:
+    """The world of a run, ready to begin, and for each of its cells whether it was reached (once it has run)."""
+    boundaries = [TITLES[cell.boundary] for cell in run.cells]
+    settings: dict[str, object] = {}
+    for boundary in boundaries:
+        settings |= boundary.scenario
+    scenario = Scenario(run.kinds, (run.target,) * len(run.kinds), run.style, **settings)  # type: ignore[arg-type]
+    world = World(scenario, tracing=tracing)
+    reached = [False] * len(run.cells)
+    for number, (boundary, cell) in enumerate(zip(boundaries, run.cells, strict=True)):
+        _arm(world, boundary, cell, reached, number)
+    return world, reached
+
+
+def _arm(world: World, boundary: Boundary, cell: Cell, reached: list[bool], number: int) -> None:
+    if boundary.begin is not None:
+        boundary.begin(world, cell.index)
+
+    def act(worker: Worker) -> Verdict:
+        reached[number] = True
+        world.note(f"*** {worker}: {cell}")
+        verdict = boundary.already(world, worker) if boundary.already is not None else None
+        if cell.fault is boundary.is_itself:
+            return verdict
+        return strike(world, worker, cell.fault, cell.variant) or verdict
+
+    world.scheduler.arm(boundary.here(cell.index), act, boundary.nth)
+
+
+def walked(runs: Iterable[tuple[int, Run]]) -> Tally:
+    """Run these."""
+    tally = Tally()
+    for number, run in runs:
+        world, reached = world_of(run)
+        world.begin()
+        world.run()
+        watch = world.watch
+        tally.runs += 1
+        tally.lost += watch.lost
+        tally.duplicates += watch.duplicates
+        tally.illegal += watch.illegal
+        for cell, there in zip(run.cells, reached, strict=True):
+            tally.table[cell.boundary, cell.fault] += 1
+            if not there:
+                tally.vacuous[cell.boundary, cell.fault] += 1
+        if watch.violations:
+            tally.failed.append((number, str(run), list(watch.violations)))
+        world.close()
+    return tally
+
+
+def replay(run: Run) -> str:
+    """The trace of one run."""
+    world, reached = world_of(run, tracing=True)
+    world.begin()
+    world.run()
+    lines = [str(run), *world.scheduler.trace]
+    lines.append(f"ends {world.watch.head().get('outcome')}; reached: {reached}")
+    lines += world.watch.violations or ["nothing is violated"]
+    world.close()
+    return "\n".join(lines)
+
+
+def table(tally: Tally) -> str:
+    """Boundary by fault, with counts; a dash and a number where there is a reason."""
+    width = max(len(b.title) for b in BOUNDARIES) + 2
+    lines = ["".ljust(width) + "".join(f.value.rjust(20) for f in Fault)]
+    reasons: list[str] = []
+    for boundary in BOUNDARIES:
+        shown = []
+        for fault in Fault:
+            reason = boundary.impossible.get(fault)
+            if reason is not None:
+                if reason not in reasons:
+                    reasons.append(reason)
+                shown.append(f"– [{reasons.index(reason) + 1}]")
+                continue
+            mark = "*" if fault is boundary.is_itself else ""
+            shown.append(f"{tally.table[boundary.title, fault]}{mark}")
+        lines.append(boundary.title.ljust(width) + "".join(s.rjust(20) for s in shown))
+    lines.append("* the boundary is this fault")
+    lines += [f"[{number}] {reason}" for number, reason in enumerate(reasons, 1)]
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="matrix", description=__doc__)
+    parser.add_argument("--deep", action="store_true", help="pairs of faults")
+    parser.add_argument("--run", type=int, help="replay one run by its number, with its trace")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    given = parser.parse_args(arguments)
+    what = "double" if given.deep else "single"
+    everything = enumerate(double_faults() if given.deep else single_faults())
+    if given.run is not None:
+        sys.stdout.write(replay(next(r for n, r in everything if n == given.run)) + "\n")
+        return 0
+    begun = time.monotonic()
+    tally = Tally()
+    with ProcessPoolExecutor(given.workers) as pool:
+        for done in pool.map(walked, _chunks(everything)):
+            tally.add(done)
+    sys.stdout.write(table(tally) + "\n")
+    for number, run, violations in tally.failed[:20]:
+        sys.stdout.write(f"\nrun {number}: {run}\n  " + "\n  ".join(violations) + "\n")
+    if tally.failed:
+        command = f"python -m tests.simulation.matrix{' --deep' if given.deep else ''} --run"
+        sys.stdout.write(f"\n{len(tally.failed)} runs failed; replay: {command} NUMBER\n")
+    if tally.vacuous and not given.deep:
+        for (name, fault), count in tally.vacuous.items():
+            sys.stdout.write(f"never got there: {name}, {fault.value}: {count} runs\n")
+    sys.stdout.write(
+        f"{tally.runs} {what}-fault runs, {tally.lost} lost obligations, "
+        f"{tally.duplicates} duplicate effects, {tally.illegal} illegal states "
+        f"({time.monotonic() - begun:.0f} s)\n"
+    )
+    return 1 if tally.failed or (tally.vacuous and not given.deep) else 0
+
+
+def _chunks(runs: Iterator[tuple[int, Run]], size: int = 200) -> Iterator[list[tuple[int, Run]]]:
+    chunk: list[tuple[int, Run]] = []
+    for run in runs:
+        chunk.append(run)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+if __name__ == "__main__":
+    sys.exit(main())
