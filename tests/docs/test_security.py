@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from aws_cdk import aws_iam as iam
 
+from functions.catalogues.environments.catalogue import CATALOGUE as ENVIRONMENTS
 from functions.catalogues.fulfilment.catalogue import CATALOGUE
 from infra import roles
 
@@ -21,10 +22,13 @@ AT = roles.Places(
     machines="sagaplane-x-",
     machine_role="arn:role",
     secret_prefix="sagaplane/x",
-    settings={CATALOGUE.name: {}},
+    settings={
+        CATALOGUE.name: {},
+        ENVIRONMENTS.name: dict.fromkeys(ENVIRONMENTS.settings, "acme"),
+    },
 )
 ROW = re.compile(r"^\| `(\w+)` \| ([^|]+) \|", re.MULTILINE)
-ACTION = re.compile(r"`([a-z]+:\w+)`")
+ACTION = re.compile(r"`([a-z0-9]+:\w+)`")
 
 
 def granted() -> dict[str, list[iam.PolicyStatement]]:
@@ -35,6 +39,12 @@ def granted() -> dict[str, list[iam.PolicyStatement]]:
         "run_step": [g for step in steps for g in roles.run_step(AT, CATALOGUE, step)],
         "undo_step": [
             g for step in steps if step.undo for g in roles.undo_step(AT, CATALOGUE, step)
+        ],
+        "undo_role": [
+            g
+            for step in ENVIRONMENTS.steps
+            if step.undo
+            for g in roles.undo_role(AT, ENVIRONMENTS, step.undo)
         ],
         "begin_compensation": roles.begin_compensation(AT),
         "finish_compensation": roles.finish_compensation(AT),

@@ -8,7 +8,8 @@ from tests.infra.deployed import Deployed, synthesize
 @pytest.fixture(scope="session")
 def stacks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Deployed]:
     """What an AWS account would get, with a sandbox beside it."""
-    return synthesize(tmp_path_factory.mktemp("aws"), "production", sandbox=True)
+    folder = tmp_path_factory.mktemp("aws")
+    return synthesize(folder, "production", sandbox=True, environments=False)
 
 
 @pytest.fixture(scope="session")
