@@ -15,7 +15,7 @@ from functions.catalogues.fulfilment.catalogue import CATALOGUE
 from functions.sandbox import asks
 from functions.sandbox.client import ShopAdmin
 from infra.declared import operations_of
-from infra.local.place import REGION, Place, read_json, write_json
+from infra.local.place import ACCOUNT, REGION, Place, read_json, write_json
 
 APPROVERS = ("approver", "approver2")
 OPERATORS = ("operator",)
@@ -38,6 +38,7 @@ def seed(place: Place) -> dict[str, Any]:
         _ensure_user(cognito, outputs["user_pool_id"], name, users[name], groups)
     place.keep_credentials(known)
     _introduce(place, ShopAdmin(outputs["sandbox_url"], known["sandbox_admin_token"]))
+    _bound(client(place, "iam"), outputs["environments_team_role_prefix"])
     return outputs
 
 
@@ -86,6 +87,14 @@ def _ensure_user(cognito: Any, pool: str, name: str, password: str, groups: list
     )
     for group in groups:
         cognito.admin_add_user_to_group(UserPoolId=pool, Username=name, GroupName=group)
+
+
+def _bound(iam: Any, prefix: str) -> None:
+    """Set the boundary of each team's role, as the template has it: the emulator's CloudFormation leaves it out."""
+    boundary = f"arn:aws:iam::{ACCOUNT}:policy/{prefix}boundary"
+    names = [role["RoleName"] for role in iam.list_roles(MaxItems=1000)["Roles"]]
+    for name in (n for n in names if n.startswith(prefix)):
+        iam.put_role_permissions_boundary(RoleName=name, PermissionsBoundary=boundary)
 
 
 def _introduce(place: Place, shop: ShopAdmin) -> None:
