@@ -1,4 +1,4 @@
-"""The one asset that every function runs from: `functions/`, `statemachines/` and, on AWS, the locked dependencies."""
+"""The one asset that every function runs from: our packages, the catalogues' and, on AWS, the locked dependencies."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +14,19 @@ import jsii
 from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk import aws_lambda as lambda_
 
-from infra.sources import BOOTSTRAP, PACKAGES, ROOT, source_digest
+from infra.sources import BOOTSTRAP, NOT_SHIPPED, ROOT, Packages, packages_for, source_digest
 
 
-def function_code(*, local: bool) -> lambda_.Code:
+def function_code(*, local: bool, catalogues: Iterable[str] = ()) -> lambda_.Code:
     """The functions' code. Its hash covers sources and lock file, so unchanged code publishes no new version."""
+    packages = packages_for(catalogues)
     return lambda_.Code.from_asset(
         str(ROOT),
-        asset_hash=source_digest(local=local),
+        asset_hash=source_digest(local=local, packages=packages),
         asset_hash_type=AssetHashType.CUSTOM,
         bundling=BundlingOptions(
             image=DockerImage.from_registry("not-used"),
-            local=_Bundle(local=local),
+            local=_Bundle(packages, local=local),
         ),
     )
 
@@ -33,15 +35,18 @@ def function_code(*, local: bool) -> lambda_.Code:
 class _Bundle:
     """Builds the asset on this machine: no Docker, on any architecture."""
 
-    def __init__(self, *, local: bool) -> None:
+    def __init__(self, packages: Packages, *, local: bool) -> None:
+        self._packages = packages
         self._local = local
 
     def try_bundle(self, output_dir: str, *_: Any, **__: Any) -> bool:
         target = Path(output_dir)
-        for package in PACKAGES:
-            shutil.copytree(
-                ROOT / package, target / package, ignore=shutil.ignore_patterns("__pycache__")
-            )
+        for name, place in self._packages.items():
+            if place.is_dir():
+                ignored = shutil.ignore_patterns(*NOT_SHIPPED)
+                shutil.copytree(place, target / name, ignore=ignored)
+            else:
+                shutil.copy2(place, target / place.name)
         if self._local:
             shutil.copy2(BOOTSTRAP, target / "bootstrap")
         else:

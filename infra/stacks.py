@@ -76,7 +76,8 @@ class SagaplaneStack(Stack):
         super().__init__(scope, settings.prefix, synthesizer=_synthesizer(settings))
         self.settings = settings
         self._loaded = loaded
-        self._runtime = Runtime(settings, function_code(local=settings.local))
+        code = function_code(local=settings.local, catalogues=[c.reference for c in loaded])
+        self._runtime = Runtime(settings, code)
         self.tables = Tables(self, "Tables", settings=settings)
         self.queues = Queues(self, "Queues", settings=settings)
         self.machine_role = MachineRole(self, "Machines")

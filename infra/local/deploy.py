@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from infra.local.place import ACCOUNT, REGION, ROOT, LocalProblem, Place, read_json, write_json
-from infra.sources import source_digest
+from infra.sources import Packages, packages_for, source_digest
 
 _CDK = ROOT / "node_modules" / ".bin" / "cdk"
 _OLDEST_NODE = 20
@@ -59,13 +59,22 @@ def _synthesize(place: Place, digest: str) -> None:
 
 def _digest(place: Place) -> str:
     """Changes whenever another deploy would do something."""
-    seen = hashlib.sha256(source_digest(local=True).encode())
+    seen = hashlib.sha256(source_digest(local=True, packages=_packages()).encode())
     token = place.credentials()["sandbox_admin_token"]
     seen.update(f"{place.endpoint} {token}".encode())
     infra = [p for p in (ROOT / "infra").glob("*.py") if p.is_file()]
     for path in [ROOT / "app.py", ROOT / "cdk.json", *sorted(infra)]:
         seen.update(path.read_bytes())
     return seen.hexdigest()
+
+
+def _packages() -> Packages:
+    """Ours, and those of the catalogues that cdk.json names. Raises LocalProblem."""
+    context = read_json(ROOT / "cdk.json").get("context", {})
+    try:
+        return packages_for(each["catalogue"] for each in context.get("catalogues", ()))
+    except ValueError as missing:
+        raise LocalProblem(f"cdk.json: {missing}") from missing
 
 
 def _check_tools() -> None:
