@@ -8,6 +8,9 @@ from constructs import Construct
 
 from infra.settings import Settings
 
+FORGOTTEN_AT = "forgotten_at"
+"""From when on a table may forget an item. No record has a field of this name: what is unresolved never expires."""
+
 
 class Tables(Construct):
     """`ledger`: sagas, steps, requests. `people`: approvals and cases."""
@@ -39,8 +42,7 @@ class Tables(Construct):
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
                 point_in_time_recovery_enabled=True
             ),
-            # Only settled records ever carry it; what is unresolved never expires.
-            time_to_live_attribute="expires_at",
+            time_to_live_attribute=FORGOTTEN_AT,
             stream=stream,
             deletion_protection=not settings.local,
             removal_policy=RemovalPolicy.DESTROY if settings.local else RemovalPolicy.RETAIN,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from functions.catalogues.fulfilment.catalogue import CATALOGUE as FULFILMENT
+from functions.usecases.records import Record
+from infra.tables import FORGOTTEN_AT
 from tests.infra.deployed import Deployed, plain
 from tests.infra.warehouse import CATALOGUE as WAREHOUSE
 
@@ -56,9 +58,15 @@ def test_a_table_can_be_restored_and_is_not_deleted_by_a_slip(product: Deployed,
     assert found["BillingMode"] == "PAY_PER_REQUEST"
     assert found["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert found["DeletionProtectionEnabled"] is True
-    assert found["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+    assert found["TimeToLiveSpecification"] == {"AttributeName": FORGOTTEN_AT, "Enabled": True}
     assert [k["AttributeName"] for k in found["KeySchema"]] == ["pk", "sk"]
     assert {t["DeletionPolicy"] for t in product.whole("AWS::DynamoDB::Table")} == {"Retain"}
+
+
+def test_no_record_carries_what_a_table_forgets_items_by() -> None:
+    """An approval's `expires_at` is a deadline to decide, not a day to be deleted on."""
+    for record in get_args(Record):
+        assert FORGOTTEN_AT not in record.model_fields
 
 
 def test_the_ledger_streams_what_was_written_and_lists_what_is_due_and_what_there_is(
