@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -64,7 +65,7 @@ def test_pivot_in_the_middle(stage: Stage, names: tuple[str, ...], code: str) ->
 def test_re_plan_loops(stage: Stage, varied: str) -> None:
     enter(stage)
     bad = plan(steps=[step("apply_goodwill_credit", order_id="4471")])
-    changes = {
+    changes: dict[str, Callable[[int], dict[str, str]]] = {
         "not at all": lambda _: {},
         "in its words": lambda n: {"rationale": f"Reason {n}."},
         "by another request id": lambda n: {"request_id": f"req-{n}"},

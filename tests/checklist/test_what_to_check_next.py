@@ -27,6 +27,9 @@ from tests.sagas.shopfront import Asked
 from tests.sagas.stage import OPERATOR, Stage, agent, person
 from tests.unit.aws_stage import aws_account
 
+TABLES = "dynamodb"
+"""What is durable is looked at where it would be."""
+
 
 def asked(operation: Operation, call: Call) -> Receipt:
     """What an adapter says of a key: the receipt of an effect that exists."""
