@@ -583,6 +583,21 @@ def test_cancelling_at_the_gate_tells_the_waiting_machine_even_if_the_canceller_
     assert pivot(bench) == "StepBarred"
 
 
+def test_cancelling_tells_the_waiting_machine_at_once_and_one_that_was_answered_nothing_more() -> (
+    None
+):
+    bench = at_the_pivot()
+    asked(bench)
+    cancel_saga(bench.store, bench.clock, bench.callbacks, SAGA, person="operator-1")
+    assert bench.callbacks.answers == [("token-1", "SagaCancelled")]
+
+    bench = at_the_pivot()
+    asked(bench)
+    decide(bench)
+    cancel_saga(bench.store, bench.clock, bench.callbacks, SAGA, person="operator-1")
+    assert bench.callbacks.answers == [("token-1", "succeed")]
+
+
 # After it was started
 
 
