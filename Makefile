@@ -7,7 +7,7 @@ TOOLS := .tools/stamp
 export UV_PYTHON_DOWNLOADS := never
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
-.PHONY: setup demo demo-console browser up down status test explore lint format golden openapi clean kill-test bench-safety bench-counts
+.PHONY: mutants setup demo demo-console browser up down status test explore lint format golden openapi clean kill-test bench-safety bench-counts
 
 setup: .venv/stamp node_modules/stamp .emulator/stamp ## install everything, locked, inside this folder
 
@@ -73,3 +73,6 @@ node_modules/stamp: package.json package-lock.json
 
 .bench/stamp: $(TOOLS) benchmarks/safety/requirements.txt
 	$(UV) venv --quiet --clear .bench && $(UV) pip install --quiet --python .bench --require-hashes -r benchmarks/safety/requirements.txt && touch $@
+
+mutants: setup ## take every check of the kernel away, one at a time: the tests have to notice
+	$(RUN)/python -m tests.mutants

@@ -1,0 +1,107 @@
+"""One mutant before the tests: a forked process that imports the kernel with one check taken away."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import NoReturn
+
+import pytest
+
+from tests.mutants.sites import Site, mutated
+
+SECONDS = 240
+"""A mutant that runs on for so long is one that the tests would not let pass."""
+FIRST = {
+    "ledger/forward": "test_ledger_forward",
+    "ledger/undo": "test_ledger_undo",
+    "ledger/head": "test_ledger_head",
+    "domain/approvals": "test_approvals",
+    "domain/cases": "test_cases",
+    "boundary": "test_usecases_boundary",
+    "resolve_case": "test_usecases_cases",
+    "open_case": "test_usecases_cases",
+    "claim_case": "test_usecases_cases",
+    "start_saga": "test_usecases_driving",
+    "rescue": "test_usecases_driving",
+    "begin_compensation": "test_usecases_compensation",
+    "finish_compensation": "test_usecases_compensation",
+    "undo_intent": "test_usecases_compensation",
+    "aws/dynamo": "test_store",
+}
+"""Which tests are asked first: those that stand nearest to the file."""
+
+
+class Fate(StrEnum):
+    """What became of a mutant."""
+
+    KILLED = "killed"
+    SURVIVED = "survived"
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    def __init__(self, name: str, path: str, number: int) -> None:
+        super().__init__(name, path)
+        self._number = number
+
+    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002 - the import system's own signature
+        source = Path(self.path).read_text()
+        return compile(mutated(source, self._number), self.path, "exec")
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def __init__(self, site: Site, root: Path) -> None:
+        self._name = site.path.removesuffix(".py").replace("/", ".")
+        self._path = str(root / site.path)
+        self._number = site.number
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,  # noqa: ARG002 - the import system's own signature
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != self._name:
+            return None
+        loader = _Loader(fullname, self._path, self._number)
+        return importlib.util.spec_from_file_location(fullname, self._path, loader=loader)
+
+
+def tests_for(site: Site, tests: Sequence[str]) -> list[str]:
+    """The tests, those first that stand nearest to the file."""
+    near = next((test for part, test in FIRST.items() if part in site.path), "")
+    return sorted(tests, key=lambda test: not near or near not in test)
+
+
+def try_out(site: Site | None, root: Path, tests: Sequence[str]) -> Fate:
+    """Run the tests against the mutant, or against the kernel as it is, in a process of its own."""
+    child = os.fork()
+    if child == 0:
+        _child(site, root, tests)
+    _, status = os.waitpid(child, 0)
+    return Fate.SURVIVED if os.waitstatus_to_exitcode(status) == 0 else Fate.KILLED
+
+
+def _child(site: Site | None, root: Path, tests: Sequence[str]) -> NoReturn:
+    code = 1
+    try:
+        signal.alarm(SECONDS)
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 1)
+        os.dup2(quiet, 2)
+        ordered = list(tests)
+        if site is not None:
+            sys.meta_path.insert(0, _Finder(site, root))
+            ordered = tests_for(site, tests)
+        plain = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header"]
+        code = int(pytest.main([*plain, *ordered]))
+    finally:
+        os._exit(code)
