@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from functions.ports import JSON, BadCursor, Change, Item, Key, Stale, Table, TooLarge, checked
 
@@ -17,6 +17,7 @@ INDEXES = {
 
 
 MOST_BYTES = 400 * 1024
+T = TypeVar("T", bound=Item | None)
 
 
 class MemoryStore:
@@ -28,12 +29,16 @@ class MemoryStore:
         self.reads = 0
         self.writes = 0
 
+    def _shown(self, item: T) -> T:
+        """What a reader gets of a stored record: a copy, so that nobody changes what is stored."""
+        copied: T = _copied(item)
+        return copied
+
     def get(self, key: Key) -> Item | None:
         """One record, or None."""
         with self._lock:
             self.reads += 1
-            found: Item | None = _copied(self._items.get(key))
-            return found
+            return self._shown(self._items.get(key))
 
     def collection(self, table: Table, pk: str) -> list[Item]:
         """All records under `pk`, in order of `sk`."""
@@ -42,14 +47,14 @@ class MemoryStore:
             keys = sorted(
                 (k for k in self._items if k.table is table and k.pk == pk), key=lambda k: k.sk
             )
-            return [_copied(self._items[k]) for k in keys]
+            return [self._shown(self._items[k]) for k in keys]
 
     def write(self, changes: Sequence[Change]) -> list[Item]:
         """Check every expectation, then apply every change."""
         with self._lock:
             checked(changes)
             failed = {
-                c.key: _copied(self._items.get(c.key))
+                c.key: self._shown(self._items.get(c.key))
                 for c in changes
                 if not _holds(self._items.get(c.key), c.expect)
             }
@@ -59,7 +64,7 @@ class MemoryStore:
             self.writes += 1
             self._items |= after
             if len(changes) == 1:
-                return [_copied(self._items[changes[0].key])]
+                return [self._shown(self._items[changes[0].key])]
             return []
 
     def index(
@@ -87,7 +92,7 @@ class MemoryStore:
             ]
             found.sort(key=lambda f: f[:2], reverse=newest_first)
             begin = _position(start) if start else 0
-            page: list[Item] = [_copied(item) for *_, item in found[begin : begin + limit]]
+            page: list[Item] = [self._shown(item) for *_, item in found[begin : begin + limit]]
             more = str(begin + limit) if begin + limit < len(found) else None
             return page, more
 
