@@ -7,7 +7,7 @@ TOOLS := .tools/stamp
 export UV_PYTHON_DOWNLOADS := never
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
-.PHONY: mutants setup demo demo-console browser up down status test explore lint format golden openapi clean kill-test bench-safety bench-counts
+.PHONY: mutants setup demo demo-console browser up down status test crash-matrix crash-matrix-deep explore lint format golden openapi clean kill-test bench-safety bench-counts
 
 setup: .venv/stamp node_modules/stamp .emulator/stamp ## install everything, locked, inside this folder
 
@@ -31,6 +31,12 @@ test: lint ## every check and every test there is, end to end ones too
 
 browser: ## Debian's chromium for the browser tests, where it is missing: needs root
 	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core)
+
+crash-matrix: setup ## every boundary of every step, times every fault
+	$(RUN)/python -m tests.simulation.matrix
+
+crash-matrix-deep: setup ## pairs of faults, for plans of up to three steps: about an hour
+	$(RUN)/python -m tests.simulation.matrix --deep
 
 explore: setup ## random schedules of faults: RUNS=10000 SEED=1; RUNS=1 replays a seed with its trace
 	$(RUN)/python -m tests.simulation.explore --runs $(or $(RUNS),10000) --seed $(or $(SEED),1)

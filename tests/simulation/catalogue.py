@@ -64,10 +64,14 @@ class Doing(BaseModel):
     ask: bool = False
 
     @classmethod
-    @cache
     def model_json_schema(cls, *how: Any, **more: Any) -> dict[str, Any]:
         """The schema, made once: thousands of catalogues are."""
-        return super().model_json_schema(*how, **more)
+        if not _SCHEMA:
+            _SCHEMA.update(super().model_json_schema(*how, **more))
+        return _SCHEMA
+
+
+_SCHEMA: dict[str, Any] = {}
 
 
 class Thing(BaseModel):

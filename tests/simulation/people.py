@@ -14,6 +14,7 @@ from functions.usecases.decide_approval import decide_approval
 from functions.usecases.records import read_saga
 from functions.usecases.resolve_case import AttemptAlive, Settled, _alive, resolve_case
 from tests.simulation.catalogue import APPROVERS, OPERATORS, SETTLES_AFTER
+from tests.simulation.disturbances import AccessDenied, Unreachable
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -32,8 +33,6 @@ class People:
         self.world = world
         self.tried: Counter[tuple[int | None, str]] = Counter()
         self.visits = 0
-        self.forgetful = False
-        """The next operator who does something by hand dies before recording it."""
 
     def noticed(self, what: str, name: str) -> None:
         """A notice has come."""
@@ -146,7 +145,9 @@ class People:
             self._again(case_id, 30_000)
             return
         world.note(f"{case.id} ({case.cause.value}): {resolution.value}")
-        world.scheduler.point("by-hand")
+        disturbed = world.scheduler.point("by-hand")
+        if disturbed == "denied":
+            raise AccessDenied("resolution")
         answer = resolve_case(
             world.store,
             world,
@@ -156,6 +157,8 @@ class People:
             evidence="done and seen",
             settles_after=SETTLES,
         )
+        if disturbed == "lost":
+            raise Unreachable("resolution")
         if isinstance(answer, AttemptAlive):
             self._again(case_id, answer.until - world.now() + SOON)
         elif not isinstance(answer, Settled | AlreadySettled):

@@ -16,18 +16,11 @@ from functions.ports import (
     Stale,
     Table,
 )
+from tests.simulation.disturbances import AccessDenied, Unreachable
 from tests.simulation.interpreter import Execution
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
-
-
-class AccessDenied(Exception):
-    """The function's role may not do this, for now."""
-
-
-class Unreachable(Exception):
-    """No answer came from the service; what was asked may have been done."""
 
 
 class SharedStore(MemoryStore):
@@ -311,7 +304,7 @@ class SimCallbacks:
         if verdict == "request lost":
             raise Unreachable("answer")
         self.world.answer(token, error)
-        if self.world.scheduler.point("answer:after") == "lost":
+        if verdict == "lost" or self.world.scheduler.point("answer:after") == "lost":
             raise Unreachable("answer")
 
 
@@ -337,7 +330,7 @@ class SimNotices:
             raise Unreachable("notice")
         if verdict != "dropped":
             self.world.people.noticed(what, name)
-        if self.world.scheduler.point("notice:after") == "lost":
+        if verdict == "lost" or self.world.scheduler.point("notice:after") == "lost":
             raise Unreachable("notice")
 
 

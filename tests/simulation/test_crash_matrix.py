@@ -1,0 +1,50 @@
+"""The crash matrix: crash, lost answer, duplicate delivery, zombie and denial at every boundary of every step."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from tests.simulation.catalogue import STYLES, TARGETS, legal_shapes
+from tests.simulation.faults import BOUNDARIES, Fault
+from tests.simulation.matrix import Run, replay, single_faults, walked
+
+SHARDS = 24
+
+
+@cache
+def matrix() -> tuple[Run, ...]:
+    return tuple(single_faults())
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_no_single_fault_loses_or_repeats_anything(shard: int) -> None:
+    tally = walked(list(enumerate(matrix()))[shard::SHARDS])
+    if tally.failed:
+        number, run, violations = tally.failed[0]
+        command = f"python -m tests.simulation.matrix --run {number}"
+        trace = replay(matrix()[number])
+        pytest.fail(f"{len(tally.failed)} runs failed\n{command}\n{run}: {violations}\n{trace}")
+    assert not tally.vacuous, f"these never came to their boundary: {dict(tally.vacuous)}"
+
+
+def test_there_are_more_than_ten_thousand_runs_over_forty_eight_shapes() -> None:
+    assert len(matrix()) > 10_000
+    assert {run.kinds for run in matrix()} == set(legal_shapes(6))
+    assert len(legal_shapes(6)) == 48
+
+
+def test_every_cell_has_runs_or_a_reason_why_it_cannot_exist() -> None:
+    met = {(run.cells[0].boundary, run.cells[0].fault) for run in matrix()}
+    for boundary in BOUNDARIES:
+        for fault in Fault:
+            exists = (boundary.title, fault) in met
+            assert exists is (fault not in boundary.impossible), f"{boundary.title}: {fault}"
+            if not exists:
+                assert boundary.impossible[fault]
+
+
+def test_every_boundary_meets_every_kind_of_target_and_every_style() -> None:
+    met = {(run.cells[0].boundary, run.target, run.style) for run in matrix()}
+    assert met == {(b.title, t, s) for b in BOUNDARIES for t in TARGETS for s in STYLES}
