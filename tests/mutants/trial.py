@@ -6,6 +6,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
+import resource
 import signal
 import sys
 from collections.abc import Sequence
@@ -18,8 +19,9 @@ import pytest
 
 from tests.mutants.sites import Site, mutated
 
-SECONDS = 240
-"""A mutant that runs on for so long is one that the tests would not let pass."""
+CPU_SECONDS = 150
+"""A mutant that computes for so long runs in a circle, which no test would let pass. All tests together take a third."""
+PATIENCE = 3600
 FIRST = {
     "ledger/forward": "test_ledger_forward",
     "ledger/undo": "test_ledger_undo",
@@ -93,7 +95,8 @@ def try_out(site: Site | None, root: Path, tests: Sequence[str]) -> Fate:
 def _child(site: Site | None, root: Path, tests: Sequence[str]) -> NoReturn:
     code = 1
     try:
-        signal.alarm(SECONDS)
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        signal.alarm(PATIENCE)
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
