@@ -1,0 +1,266 @@
+"""The eye sees: for each invariant a kernel that is broken on purpose, and a run in which that shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from functions.domain.cases import NotHeld
+from functions.domain.ledger import forward, head, undo
+from functions.domain.ledger.records import Direction, ForwardState, Head, StepRecord, UndoState
+from functions.domain.outcome import Applied
+from functions.ports import Change
+from functions.usecases import boundary, conclusion, forward_intent
+from functions.usecases.decide_approval import decide_approval
+from functions.usecases.targets import Targets
+from tests.simulation import people
+from tests.simulation.chaos import give_up
+from tests.simulation.scenario import Scenario
+from tests.simulation.scheduler import Verdict, Worker
+from tests.simulation.world import World
+
+Break = pytest.MonkeyPatch
+
+
+def violated(scenario: Scenario, prepare: Callable[[World], None] | None = None) -> str:
+    """What the eye has seen in a run, in lines."""
+    world = World(scenario)
+    if prepare is not None:
+        prepare(world)
+    world.begin()
+    world.run()
+    found = "\n".join(world.watch.violations)
+    world.close()
+    return found
+
+
+def refuses(index: int) -> Callable[[World], None]:
+    def prepare(world: World) -> None:
+        world.target.behaviours[index, "do"].refuses = True
+
+    return prepare
+
+
+def full(kinds: str, **more: Any) -> Scenario:
+    return Scenario(kinds, ("full",) * len(kinds), **more)
+
+
+def cancelled_at(role: str, index: int, phase: str) -> Callable[[World], None]:
+    def prepare(world: World) -> None:
+        def act(_: Worker) -> Verdict:
+            world.people.cancels()
+            world.scheduler.pause(0)
+            return None
+
+        world.scheduler.arm((role, index, phase), act)
+
+    return prepare
+
+
+def test_a_sound_kernel_violates_nothing() -> None:
+    assert violated(full("ccprr", ask=True)) == ""
+    assert violated(full("ccprr", ask=True), refuses(2)) == ""
+
+
+def test_1_a_call_that_is_repeated_before_it_is_settled(monkeypatch: Break) -> None:
+    monkeypatch.setattr(forward, "is_unsettled", lambda _: False)
+
+    def prepare(world: World) -> None:
+        world.scheduler.arm(("run", 0, "call:after"), lambda _: "lost")
+
+    found = violated(Scenario("cc", ("status", "status")), prepare)
+    assert "invariant 1: 2 effects of (0, 'do')" in found
+
+
+def test_2_a_saga_that_is_called_completed_at_its_pivot(monkeypatch: Break) -> None:
+    sound = head.crossed
+    monkeypatch.setattr(
+        head, "crossed", lambda h, *, now, last: sound(h, now=now, last=last or True)
+    )
+    assert "invariant 2: completed, and r1 is unfinished" in violated(full("pr"))
+
+
+def test_3_a_saga_that_ends_with_an_effect_that_nobody_undid(monkeypatch: Break) -> None:
+    def blind(saga: Any, index: int, **_: Any) -> undo.UndoDecision:
+        return undo.NotNeeded(undo._moved(saga.steps[index], UndoState.NOT_NEEDED))
+
+    monkeypatch.setattr(undo, "claim", blind)
+    found = violated(full("cp"), refuses(1))
+    assert "invariant 3: lost obligation: the effect of step 0" in found
+
+
+def test_4_an_undo_after_the_pivot(monkeypatch: Break) -> None:
+    monkeypatch.setattr(head, "may_compensate", lambda h: h.direction is Direction.FORWARD)
+    found = violated(full("cp"), cancelled_at("run", 1, "call:after"))
+    assert "invariant 4: undo of c0 starts after the boundary was applied" in found
+
+
+def test_5_a_pivot_that_asks_nobody(monkeypatch: Break) -> None:
+    monkeypatch.setattr(boundary, "_approved", lambda *_: [])
+    found = violated(full("p", ask=True))
+    assert "invariant 5: p0 runs without an approval that matches it" in found
+
+
+def test_5_an_approval_that_is_for_something_else(monkeypatch: Break) -> None:
+    monkeypatch.setattr(boundary, "_binds", lambda *_: "anything")
+    found = violated(full("p", ask=True))
+    assert "invariant 5: p0 runs without an approval that matches it" in found
+
+
+def test_6_a_step_that_starts_in_a_saga_that_has_turned(monkeypatch: Break) -> None:
+    monkeypatch.setattr(forward, "bar", lambda record: record)
+    found = violated(full("cc"), cancelled_at("run", 0, "record:before"))
+    assert "invariant 6: c1 starts in a compensating saga" in found
+
+
+def test_7_a_step_that_starts_before_the_one_before_it_is_recorded(monkeypatch: Break) -> None:
+    monkeypatch.setattr(forward_intent, "conclude_forward", lambda _w, record, *_: record)
+    assert "invariant 7: c1 starts before c0 is recorded" in violated(full("cc"))
+
+
+def test_8_a_receipt_that_a_second_answer_overwrites(monkeypatch: Break) -> None:
+    sound = forward.conclude
+
+    def forgetful(record: StepRecord, fence: int, outcome: Any, **how: Any) -> StepRecord | None:
+        if record.forward.state is ForwardState.COMPLETED and isinstance(outcome, Applied):
+            receipt = outcome.receipt.model_copy(update={"version": "2"})
+            changed = record.forward.model_copy(update={"receipt": receipt})
+            return record.model_copy(update={"forward": changed})
+        return sound(record, fence, outcome, **how)
+
+    monkeypatch.setattr(forward, "conclude", forgetful)
+
+    def prepare(world: World) -> None:
+        def stalls(worker: Worker) -> Verdict:
+            give_up(world, worker, 60)
+            return None
+
+        world.scheduler.arm(("run", 0, "record:before"), stalls)
+
+    assert "invariant 8: the receipt of c0 changed" in violated(full("c"), prepare)
+
+
+def test_9_a_direction_that_turns_back(monkeypatch: Break) -> None:
+    sound = head.finish_compensation
+
+    def back(saga: Any, *, now: int) -> Head | None:
+        ended = sound(saga, now=now)
+        return ended.model_copy(update={"direction": Direction.FORWARD}) if ended else None
+
+    monkeypatch.setattr(head, "finish_compensation", back)
+    found = violated(full("cp"), refuses(1))
+    assert "invariant 9: direction: compensating -> forward" in found
+
+
+def test_9_a_transition_that_the_table_does_not_know(monkeypatch: Break) -> None:
+    def bar(record: StepRecord) -> StepRecord:
+        update = {"barred": True, "state": ForwardState.RELEASED}
+        return record.model_copy(update={"forward": record.forward.model_copy(update=update)})
+
+    monkeypatch.setattr(forward, "bar", bar)
+    found = violated(full("ccp"), refuses(0))
+    assert "invariant 9: c1: prepared -> released" in found
+
+
+def test_10_an_attempt_beyond_the_budget(monkeypatch: Break) -> None:
+    sound = forward.claim
+
+    def claim(record: StepRecord, **how: Any) -> forward.ClaimDecision:
+        rich = record.forward.model_copy(update={"budget": 99})
+        said = sound(record.model_copy(update={"forward": rich}), **how)
+        if not isinstance(said, forward.Proceed):
+            return said
+        poor = said.record.forward.model_copy(update={"budget": record.forward.budget})
+        return replace(said, record=said.record.model_copy(update={"forward": poor}))
+
+    monkeypatch.setattr(forward, "claim", claim)
+
+    def prepare(world: World) -> None:
+        world.target.behaviours[0, "do"].unavailable = 9
+
+    assert "invariant 10: r0: attempt 4 of 3" in violated(full("r"), prepare)
+
+
+def test_11_an_undo_that_does_not_wait(monkeypatch: Break) -> None:
+    monkeypatch.setattr(undo, "unmet", lambda *_: ())
+
+    def prepare(world: World) -> None:
+        world.target.behaviours[2, "do"].refuses = True
+        world.target.behaviours[1, "undo"].refuses = True
+
+    found = violated(full("ccp"), prepare)
+    assert "invariant 11: undo of c0 starts before that of step 1 is settled" in found
+
+
+def test_12_a_call_with_another_authority(monkeypatch: Break) -> None:
+    sound = Targets._credential
+
+    def fallback(self: Targets, operation: Any, *, fresh: bool) -> str:
+        if fresh:
+            return "administrator#1"
+        return sound(self, operation, fresh=fresh)
+
+    monkeypatch.setattr(Targets, "_credential", fallback)
+
+    def prepare(world: World) -> None:
+        world.credentials.revoke("c0_do")
+
+    found = violated(full("c"), prepare)
+    assert "invariant 12: c0 was called with administrator#1, not c0_do" in found
+
+
+def test_13_a_saga_that_nobody_will_look_at_again(monkeypatch: Break) -> None:
+    sound = head.driven
+
+    def forgotten(*args: Any, **how: Any) -> Head:
+        return sound(*args, **how).model_copy(update={"due_at": None, "due_shard": None})
+
+    monkeypatch.setattr(head, "driven", forgotten)
+    assert "invariant 13: no live driver, no deadline, no open case" in violated(full("c"))
+
+
+def test_13_a_case_that_people_can_never_settle(monkeypatch: Break) -> None:
+    monkeypatch.setattr(people, "resolve_case", lambda *_, **__: NotHeld())
+    found = violated(full("pr"), refuses(1))
+    assert "invariant 13: people cannot settle it: ['step_refused']" in found
+
+
+def test_14_a_decision_by_somebody_of_another_tenant(monkeypatch: Break) -> None:
+    sound = decide_approval
+
+    def careless(*args: Any, **how: Any) -> Any:
+        return sound(*args, **{**how, "tenants": frozenset({"tenant-1", "tenant-2"})})
+
+    monkeypatch.setattr(people, "decide_approval", careless)
+
+    def prepare(world: World) -> None:
+        def act(_: Worker) -> Verdict:
+            world.people.decides("s4471-0-1", "stranger", "approve", tenant="tenant-2")
+            return None
+
+        world.scheduler.arm(("gate", 0, "token:after"), act)
+
+    found = violated(full("p", ask=True), prepare)
+    assert "invariant 14: a stranger changed approval#s4471-0-1" in found
+
+
+def test_a_decision_by_a_stranger_changes_nothing() -> None:
+    def prepare(world: World) -> None:
+        def act(_: Worker) -> Verdict:
+            world.people.decides("s4471-0-1", "stranger", "reject", tenant="tenant-2")
+            return None
+
+        world.scheduler.arm(("gate", 0, "token:after"), act)
+
+    assert violated(full("p", ask=True), prepare) == ""
+
+
+def test_an_error_that_nobody_planned_for_is_an_illegal_state(monkeypatch: Break) -> None:
+    def broken(*_: Any, **__: Any) -> list[Change]:
+        raise TypeError("a bug")
+
+    monkeypatch.setattr(conclusion, "_head_changes", broken)
+    assert "unplanned: run 0" in violated(full("c"))
