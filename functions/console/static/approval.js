@@ -64,7 +64,7 @@ function asked(approval) {
   const open = approval.state === "open";
   return facts([
     ["Why a person is asked", words(approval.reason)],
-    ["Time to decide", open ? [countdown(approval.expires_at, "is over"), ", ends ", moment(approval.expires_at)] : null],
+    ["To be decided", open ? [countdown(approval.expires_at, "– too late"), ", by ", moment(approval.expires_at)] : null],
     ["Approvals", `${agreed(approval)} of ${approval.needed}, by members of ${approval.group}`],
     ["Step", [words(approval.step), ", catalogue ", words(approval.catalogue)]],
     ["Saga", sagaLink(approval.saga_id)],
@@ -114,7 +114,7 @@ function no(approval, screen, path) {
     id: "reject",
     label: "Reject",
     tone: "danger",
-    question: h("p", {}, "You reject: ", h("strong", {}, words(approval.sentence)), " What was prepared is undone."),
+    question: [h("p", {}, "You reject: ", h("strong", {}, words(approval.sentence))), h("p", {}, "Then what was prepared is undone.")],
     text: { label: "Why? The agent and the operators read it.", required: true },
     confirm: "Yes, reject this",
     act: (reason) =>

@@ -29,8 +29,14 @@ export function put(parent, ...children) {
   parent.replaceChildren(fresh);
   for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
   if (!held || held === document.activeElement) return;
-  const again = held.isConnected ? held : held.id && document.getElementById(held.id);
+  const again = held.isConnected ? held : parent.querySelector(described(held));
   if (again) again.focus({ preventScroll: true });
+}
+
+/** Where to find what had the focus among what is new: by its id, or by where it leads. */
+function described(element) {
+  if (element.id) return `#${CSS.escape(element.id)}`;
+  return `a[href="${CSS.escape(element.getAttribute("href") ?? "")}"]`;
 }
 
 function keeping(element) {

@@ -38,6 +38,7 @@ function asking(option, back) {
     submit.disabled = cancel.disabled = true;
     submit.textContent = "Sending …";
     const done = await option.act(text);
+    if (done) field?.sent();
     if (done || !form.isConnected) return;
     submit.disabled = cancel.disabled = false;
     submit.textContent = option.confirm;
@@ -50,7 +51,9 @@ function asking(option, back) {
   return form;
 }
 
+/** What is written is kept until it has been sent, also when the view changes or the sign-in has to be renewed. */
 function textField({ id, text }) {
+  const draft = `sagaplane.draft ${location.hash} ${id}`;
   const wrong = h("p", { class: "wrong", id: `wrong-${id}`, role: "alert" });
   const left = h("p", { class: "dim count" }, `${LONGEST} characters left`);
   const area = h("textarea", {
@@ -62,12 +65,17 @@ function textField({ id, text }) {
     "aria-describedby": wrong.id,
     input: () => {
       left.textContent = `${LONGEST - area.value.length} characters left`;
-      if (area.value.trim()) wrong.replaceChildren();
+      sessionStorage.setItem(draft, area.value);
+      if (!area.value.trim()) return;
+      wrong.replaceChildren();
+      area.removeAttribute("aria-invalid");
     },
   });
+  area.value = sessionStorage.getItem(draft) ?? "";
   const label = h("label", { for: area.id }, text.label, text.required ? "" : " (may be left empty)");
   return {
     element: h("div", { class: "field" }, label, area, wrong, left),
+    sent: () => sessionStorage.removeItem(draft),
     value: () => area.value.trim() || null,
     holds: () => {
       if (!text.required || area.value.trim()) return true;

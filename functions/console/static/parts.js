@@ -57,13 +57,22 @@ export function argumentsOf(text) {
 export function tree(value, name = "") {
   if (value === null || value === undefined) return "–";
   if (typeof value === "object" && typeof value.digits === "string" && Object.keys(value).length === 1) return value.digits;
-  if (Array.isArray(value)) return value.length ? h("ul", { class: "tree" }, value.map((v) => h("li", {}, tree(v)))) : "none";
+  if (Array.isArray(value)) return value.length ? h("ul", { class: "tree" }, value.map((v) => h("li", {}, flat(v) ?? tree(v)))) : "none";
   if (typeof value === "object") {
     return facts(Object.entries(value).map(([key, inner]) => [words(plain(key)), tree(inner, key)]));
   }
   if (name === "arguments" && typeof value === "string") return argumentsOf(value);
   if (name.endsWith("_at") && typeof value === "number") return moment(new Date(value).toISOString());
+  if (typeof value === "boolean") return value ? "yes" : "no";
   return typeof value === "string" ? cappedText(value, plain(name)) : String(value);
+}
+
+/** An entry of a list in a few words, where it holds plain values only: a history stays readable. */
+function flat(value) {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return null;
+  const given = Object.entries(value).filter(([, inner]) => inner !== null);
+  if (given.some(([, inner]) => typeof inner === "object")) return null;
+  return given.map(([key, inner]) => h("span", { class: "pair" }, h("span", { class: "dim" }, words(plain(key)), " "), tree(inner, key)));
 }
 
 /** A link to a view of this page. */

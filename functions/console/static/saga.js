@@ -55,7 +55,7 @@ function turn(saga) {
 
 function details(step, saga) {
   const look = forwardLook(step, saga);
-  const head = h("summary", {}, `${step.index} ${step.name} `, h("span", { class: `badge ${look.tone}` }, `${look.mark} ${look.word}`));
+  const head = h("summary", { id: `step-${step.index}-head` }, `${step.index} ${step.name} `, h("span", { class: `badge ${look.tone}` }, `${look.mark} ${look.word}`));
   return h(
     "details",
     { id: `step-${step.index}`, class: "step-details" },

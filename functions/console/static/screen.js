@@ -18,7 +18,7 @@ export class Screen {
    */
   constructor(page, { title, load, draw, every = 0, done = () => false, changed = () => null }) {
     Object.assign(this, { page, load, draw, every, done, changed });
-    this.news = h("div", { class: "news" });
+    this.news = h("div", { class: "news", tabindex: "-1" });
     this.trouble = h("div", { class: "news" });
     this.body = h("div", { class: "body" }, h("p", { class: "loading" }, `Loading ${title.toLowerCase()}.`));
     this.heading = h("h1", { tabindex: "-1" }, title);
@@ -39,7 +39,8 @@ export class Screen {
       if (this.done(found)) wait = 0;
     } catch (error) {
       if (this.#stopped) return;
-      put(this.trouble, this.#explained(error));
+      // A sign-in that is over has been said already where somebody was about to do something.
+      if (!(error instanceof SignedOut && this.trouble.firstChild)) put(this.trouble, this.#explained(error));
       if (this.#shown === null) this.body.replaceChildren();
       if (!passing(error)) wait = 0;
     }
@@ -60,11 +61,13 @@ export class Screen {
       this.tell("good", done);
       return true;
     } catch (error) {
-      if (this.#stopped) return false;
-      put(this.news, this.#explained(error, true));
+      const signedOut = error instanceof SignedOut;
+      put(signedOut ? this.trouble : this.news, this.#explained(error, true));
       return false;
     } finally {
-      if (!this.#stopped) await this.look();
+      if (!this.#stopped && this.page.session.token()) await this.look();
+      // What had the focus may be gone: reading goes on where the answer stands.
+      if (document.activeElement === document.body) this.news.focus();
     }
   }
 
@@ -88,6 +91,7 @@ export class Screen {
   #explained(error, acted = false) {
     const again = h("button", { type: "button", click: () => this.look() }, "Try again");
     if (error instanceof SignedOut) {
+      this.page.announce("You are signed out.");
       const said = acted ? "Nothing was sent. " : "";
       const go = h("button", { type: "button", class: "main", click: () => this.page.session.begin() }, "Sign in");
       return notice("warn", "You are signed out", h("p", {}, `${said}Your sign-in is over: sign in again to go on here.`), go);

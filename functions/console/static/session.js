@@ -67,9 +67,10 @@ export class Session {
     sessionStorage.removeItem(TOKEN);
   }
 
-  /** Sign out here and at the sign-in page. */
+  /** Sign out here and at the sign-in page; nothing that was written stays for whoever comes next. */
   end() {
-    this.forget();
+    this.held = null;
+    sessionStorage.clear();
     location.assign(this.#at("logout", { client_id: this.client, logout_uri: here() }));
   }
 

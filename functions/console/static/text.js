@@ -31,13 +31,15 @@ const NAMES = new Map([
   [0xfeff, "zero-width no-break space"],
 ]);
 /** Controls, format characters, halves of pairs, private use, not assigned, all that has no width, and odd spaces. */
-const UNSEEN = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?![ \u00a0\u202f])\p{Zs}`;
-const HIDDEN = new RegExp(`^(?:${UNSEEN})$`, "u");
-/** Where a text is taken apart: runs of line breaks, letters with a pile of marks on them, and what is unseen. */
-const SPLIT = new RegExp(String.raw`(\n(?: *\n)+|\n|\p{M}{4,}|${UNSEEN})`, "u");
-const MARKS = /^\p{M}+$/u;
-export const CHARACTERS_SHOWN = 600;
-export const LINES_SHOWN = 8;
+const UNSEEN = String.raw`(?![\n \u00a0\u202f])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]`;
+const HIDDEN = new RegExp(`^(?:${UNSEEN})+$`, "u");
+/** Where a text is taken apart: runs of line breaks, letters with a pile of marks on them, and runs of what is unseen. */
+const SPLIT = new RegExp(String.raw`(\n(?: *\n)+|\n|\p{M}{4,}|(?:${UNSEEN})+)`, "u");
+const SAME = /(.)\1*/gsu;
+const PILE = /^\p{M}+$/u;
+/** How much of a longer text is shown at first, in characters; a line break takes as much room as a line. */
+const ROOM = 600;
+const LINE = 60;
 
 /** A short text inside a line: its direction is its own and reaches nothing around it. */
 export function words(text) {
@@ -53,32 +55,35 @@ export function pieces(text) {
 /** A longer text, cut where it gets long, with a button that shows all of it. `label` says whose text it is. */
 export function cappedText(text, label) {
   const all = String(text ?? "");
-  const short = cut(all);
-  const body = h("div", { class: "words", dir: "auto" }, pieces(short));
-  if (short === all) return body;
-  const rest = [...all].length;
-  const button = h(
-    "button",
-    { type: "button", class: "quiet", "aria-expanded": "false", "aria-label": `${label}: show all` },
-    `Show all ${rest.toLocaleString("en")} characters`,
-  );
-  button.addEventListener("click", () => {
+  const { shown, whole } = beginning(pieces(all));
+  const body = h("div", { class: "words", dir: "auto" }, shown);
+  if (whole) return body;
+  const offer = `Show all ${[...all].length.toLocaleString("en")} characters`;
+  const toggle = () => {
     const open = button.getAttribute("aria-expanded") !== "true";
-    body.replaceChildren(...pieces(open ? all : short));
+    body.replaceChildren(...(open ? pieces(all) : beginning(pieces(all)).shown));
     button.setAttribute("aria-expanded", String(open));
-    button.textContent = open ? "Show less" : `Show all ${rest.toLocaleString("en")} characters`;
-  });
+    button.textContent = open ? "Show less" : offer;
+  };
+  const attributes = { type: "button", class: "quiet", "aria-expanded": "false", "aria-label": `${label}: show all`, click: toggle };
+  const button = h("button", attributes, offer);
   return h("div", { class: "capped" }, body, button);
 }
 
-/** The beginning of a text: at most so many characters and lines. */
-function cut(text) {
-  const lines = text.split("\n");
-  const few = lines.length > LINES_SHOWN ? `${lines.slice(0, LINES_SHOWN).join("\n")} …` : text;
-  const characters = [...few];
-  return characters.length > CHARACTERS_SHOWN
-    ? `${characters.slice(0, CHARACTERS_SHOWN).join("")} …`
-    : few;
+/** As many pieces as there is room for, and whether that is all of them. */
+function beginning(nodes) {
+  let room = ROOM;
+  const shown = [];
+  for (const node of nodes) {
+    const cost = typeof node === "string" ? node.length : node.localName === "br" ? LINE : node.textContent.length + 4;
+    if (cost > room) {
+      const part = typeof node === "string" ? [...node].slice(0, room).join("") : "";
+      return { shown: [...shown, part, " …"], whole: false };
+    }
+    room -= cost;
+    shown.push(node);
+  }
+  return { shown, whole: true };
 }
 
 function piece(part) {
@@ -87,17 +92,19 @@ function piece(part) {
     const lines = part.split("\n").length - 1;
     return lines > 2 ? [mark(`${lines} line breaks`), h("br")] : [h("br"), h("br")];
   }
-  if (MARKS.test(part)) {
+  if (PILE.test(part) && !HIDDEN.test(part)) {
     const [first, ...others] = [...part];
     return [first, mark(`${others.length} more marks on it`)];
   }
-  return HIDDEN.test(part) ? named(part) : part;
+  return HIDDEN.test(part) ? part.match(SAME).map(named) : part;
 }
 
-function named(character) {
-  const point = character.codePointAt(0);
+/** One unseen character, however often it stands there. */
+function named(run) {
+  const point = run.codePointAt(0);
+  const times = [...run].length;
   const code = `U+${point.toString(16).toUpperCase().padStart(4, "0")}`;
-  return mark(code, NAMES.get(point) ?? "a character that cannot be seen");
+  return mark(times > 1 ? `${code} ×${times}` : code, NAMES.get(point) ?? "a character that cannot be seen");
 }
 
 function mark(text, title) {

@@ -7,14 +7,16 @@ import { h, s } from "./dom.js";
 import { clock } from "./moments.js";
 import { forwardLook, undoLook } from "./states.js";
 
-const BOX = { width: 172, height: 84, gap: 34 };
-const NARROW = { width: 300, height: 70, gap: 26 };
+const BOX = { width: 172, height: 98, gap: 34 };
+const NARROW = { width: 300, height: 90, gap: 26 };
 const LINES = {
   ahead: "point of no return, not reached",
   never: "point of no return, never reached",
   crossing: "point of no return, being crossed",
   crossed: "point of no return, crossed",
 };
+/** Room for the line where it lies across. */
+const ACROSS = 40;
 let drawn = 0;
 
 /** The picture, in a frame that scrolls by itself where the plan is long. */
@@ -43,12 +45,14 @@ function across(saga) {
   const place = (index) => 8 + index * (width + gap);
   const line = boundary(saga);
   const edge = line < 0 ? null : line === 0 ? 4 : place(line) - gap / 2;
+  const turned = turning(saga);
   const parts = [label("forward →", 8, 20), label(undoTitle(saga), 8, below - 12)];
   saga.steps.forEach((step, i) => {
     if (i > 0) parts.push(arrow(place(i) - gap + 2, top + height / 2, place(i) - 3, top + height / 2, reached(step)));
     parts.push(forwardBox(step, saga, place(i), top, BOX));
     if (!step.undo) return;
-    parts.push(tie(place(i) + width / 2, top + height, place(i) + width / 2, below));
+    const [x, y] = [place(i) + width / 2, top + height];
+    parts.push(turned === step ? arrow(x, y + 2, x, below - 3, true) : tie(x, y, x, below));
     parts.push(undoBox(step, saga, place(i), below, BOX));
   });
   parts.push(...waits(saga, place, below));
@@ -64,10 +68,12 @@ function down(saga) {
   let y = 26;
   saga.steps.forEach((step, i) => {
     if (i === line) {
-      parts.push(...lying(saga, y + 8, width));
-      y += 44;
+      parts.push(...lying(saga, y + 4, width));
+      y += ACROSS;
     }
-    if (i > 0) parts.push(arrow(width / 2, y - gap + 3, width / 2, y - 3, reached(step)));
+    const crossing = i === line;
+    const [x, from] = crossing ? [width - 30, y - gap - ACROSS + 3] : [width / 2, y - gap + 3];
+    if (i > 0) parts.push(arrow(x, from, x, y - 3, reached(step)));
     parts.push(forwardBox(step, saga, 4, y, NARROW));
     y += height + gap;
   });
@@ -92,33 +98,35 @@ function picture(saga, width, height, parts) {
 
 function forwardBox(step, saga, x, y, size) {
   const look = forwardLook(step, saga);
-  return box(x, y, size, look, `${step.index} ${step.name}`, tries(step.forward), step.boundary ? "boundary" : "");
+  return box(x, y, size, look, `${step.index} ${step.name}`, step.forward, step.boundary ? "boundary" : "");
 }
 
 function undoBox(step, saga, x, y, size) {
-  return box(x, y, size, undoLook(step, saga), `${step.index} ${step.undo.operation}`, tries(step.undo), "undo");
+  return box(x, y, size, undoLook(step, saga), `${step.index} ${step.undo.operation}`, step.undo, "undo");
 }
 
-function box(x, y, { width, height }, look, name, more, kind) {
-  const line = height / 4;
-  const text = (row, attributes, said) => s("text", { x: 12, y: line * row + 6, ...attributes }, said);
+function box(x, y, { width, height }, look, name, command, kind) {
+  const line = (height - 14) / 4;
+  const text = (row, attributes, said) => s("text", { x: 14, y: line * row + 2, ...attributes }, fitting(said, width - 28, 6.9));
+  const [tried, when] = tries(command);
   return s(
     "g",
     { class: `step ${look.tone} ${kind}`, transform: `translate(${x} ${y})` },
-    s("title", {}, `${name}: ${look.word}${more ? `, ${more}` : ""}`),
-    s("rect", { width, height, rx: kind === "undo" ? 18 : 6 }),
-    text(1, { class: "name" }, fitting(name, width - 24, 7.4)),
-    text(2, { class: "state" }, `${look.mark} ${fitting(look.word, width - 40, 7)}`),
-    text(3, { class: "more" }, fitting(more, width - 24, 6.2)),
+    s("title", {}, [`${name}: ${look.word}`, tried, when].filter(Boolean).join(", ")),
+    s("rect", { width, height, rx: kind === "undo" ? 20 : 6 }),
+    text(1, { class: "name" }, name),
+    text(2, { class: "state" }, `${look.mark} ${look.word}`),
+    text(3, { class: "more" }, tried),
+    text(4, { class: "more" }, when),
   );
 }
 
-/** Attempts and when the last one was, where there was any. */
+/** How many attempts, and when the last one was; nothing where there was none. */
 function tries(command) {
   const last = command.history.at(-1);
-  if (!last) return "";
-  const when = last.started_at ? `, ${clock(last.started_at)}` : "";
-  return `${command.attempts} of ${command.budget} attempts${when}`;
+  if (!last) return ["", ""];
+  const times = [last.started_at, last.ended_at].filter(Boolean).map(clock);
+  return [`${command.attempts} of ${command.budget} attempts`, [...new Set(times)].join(" – ")];
 }
 
 function fitting(text, room, each) {
@@ -138,7 +146,7 @@ function standing(saga, x, from, to, line, place) {
 }
 
 function lying(saga, y, width) {
-  const chevrons = [0.1, 0.5, 0.9].map((part) => {
+  const chevrons = [0.15, 0.5].map((part) => {
     const x = width * part;
     return s("path", { class: "chevron", d: `M${x - 6} ${y - 4} ${x} ${y + 4} ${x + 6} ${y - 4}` });
   });
@@ -196,6 +204,11 @@ function boundary(saga) {
 
 function undoable(saga) {
   return saga.steps.filter((step) => step.undo).reverse();
+}
+
+/** The step from which a saga that is being undone goes down and back; none while it goes forward. */
+function turning(saga) {
+  return saga.direction === "compensating" ? undoable(saga).find(reached) : null;
 }
 
 function reached(step) {
