@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import random
 import secrets
+import signal
 import sys
 import threading
 import time
@@ -30,6 +31,8 @@ _WITHIN = 900.0
 def main() -> int:
     """Play on the stage that is up, or on one that is started for it and ended after it."""
     asked = _asked()
+    # Ended from outside, it still ends what it started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         place = Place.here()
         ours = emulator.running(place) is None

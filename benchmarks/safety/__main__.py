@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import socket
 import sys
 import tempfile
@@ -33,6 +34,8 @@ def main() -> int:
     parser.add_argument("--trials", type=int, default=300, help="kills for each line of the table")
     parser.add_argument("--only", default="", help="lines whose name holds this")
     asked = parser.parse_args()
+    # Ended from outside, it still ends what it started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with serving() as (url, books), _dynamodb():
             os.environ |= {URL: url, **_functions()}

@@ -17,8 +17,10 @@ from moto.stepfunctions.parser.asl.component.state.exec.state_task import lambda
 from moto.stepfunctions.parser.asl.parse.asl_parser import AmazonStateLanguageParser
 
 from functions.aws.clock import SystemClock
+from functions.aws.dynamo import DynamoStore
 from functions.catalogues import http
 from functions.catalogues.fulfilment.catalogue import CATALOGUE
+from functions.memory.store import MemoryStore
 from tests.sagas import lambdas, shopfront
 from tests.sagas.lambdas import AWS, Function
 from tests.sagas.stage import Stage, Ticking
@@ -46,9 +48,11 @@ def stage(
     functions: Mapping[str, Function],
     parse: Callable[[str], Any],
     monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> Iterator[Stage]:
-    """A deployment for one test."""
-    with deployed(functions, parse, monkeypatch) as made:
+    """A deployment for one test, on DynamoDB for modules that set `TABLES = "dynamodb"`."""
+    on_dynamodb = getattr(request.module, "TABLES", "memory") == "dynamodb"
+    with deployed(functions, parse, monkeypatch, on_dynamodb=on_dynamodb) as made:
         yield made
 
 
@@ -57,8 +61,14 @@ def deployed(
     functions: Mapping[str, Function],
     parse: Callable[[str], Any],
     monkeypatch: pytest.MonkeyPatch,
+    *,
+    on_dynamodb: bool = True,
 ) -> Iterator[Stage]:
-    """A deployment, a shop, and a clock that moves on instead of anybody sleeping."""
+    """A deployment, a shop, and a clock that moves on instead of anybody sleeping.
+
+    Records in memory are held to DynamoDB's contract (tests/contract), and three times as fast as moto's tables.
+    """
+    memory = None if on_dynamodb else MemoryStore()
     clock = Ticking()
     monkeypatch.setattr(SystemClock, "now", lambda _: clock.now())
     monkeypatch.setattr(retrier_decl, "time", SimpleNamespace(sleep=clock.pass_))
@@ -69,16 +79,21 @@ def deployed(
         AWS.forget()
         for function in functions.values():
             function.start_cold()
-        _deploy()
-        made = Stage(functions, clock)
+            function.keep_records_in(memory)
+        _deploy(tables=on_dynamodb)
+        made = Stage(functions, clock, memory or _tables())
         monkeypatch.setattr(lambda_eval_utils, "_invoke_lambda_function", made.machines.invoke)
         monkeypatch.setattr(http, "_POOL", made.shop)
         yield made
         made.clear_up()
 
 
-def _deploy() -> None:
-    for table, indexes in _INDEXES.items():
+def _tables() -> DynamoStore:
+    return DynamoStore(AWS.client("dynamodb"), ledger=lambdas.LEDGER, people=lambdas.PEOPLE)
+
+
+def _deploy(*, tables: bool) -> None:
+    for table, indexes in _INDEXES.items() if tables else ():
         _create_table(table, indexes)
     for queue in (lambdas.APPROVALS_QUEUE, lambdas.CASES_QUEUE):
         _create_queue(queue)
