@@ -50,8 +50,8 @@ def stage(
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> Iterator[Stage]:
-    """A deployment for one test, on DynamoDB for modules that set `TABLES = "dynamodb"`."""
-    on_dynamodb = getattr(request.module, "TABLES", "memory") == "dynamodb"
+    """A deployment for one test; modules that set `TABLES = "memory"` do without DynamoDB."""
+    on_dynamodb = getattr(request.module, "TABLES", "dynamodb") == "dynamodb"
     with deployed(functions, parse, monkeypatch, on_dynamodb=on_dynamodb) as made:
         yield made
 

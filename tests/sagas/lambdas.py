@@ -10,7 +10,7 @@ import importlib
 import json
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
@@ -21,7 +21,10 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from botocore.config import Config
 
+from functions.aws.dynamo import DynamoStore
 from functions.domain.catalogue import Catalogue, Kind
+from functions.memory.store import MemoryStore
+from functions.ports import Change, Item, Key, Table
 
 REGION, ACCOUNT = "eu-central-1", "123456789012"
 LEDGER, PEOPLE = "ledger", "people"
@@ -131,6 +134,35 @@ class Aws:
 AWS = Aws()
 
 
+class LedgerAlone:
+    """Tables in memory for a function that may not touch the people table."""
+
+    def __init__(self, memory: Any) -> None:
+        self._memory = memory
+
+    def get(self, key: Key) -> Item | None:
+        return self._memory.get(self._own(key))  # type: ignore[no-any-return]
+
+    def collection(self, table: Table, pk: str) -> list[Item]:
+        self._own(Key(table, pk, ""))
+        return self._memory.collection(table, pk)  # type: ignore[no-any-return]
+
+    def write(self, changes: Sequence[Change]) -> list[Item]:
+        for change in changes:
+            self._own(change.key)
+        return self._memory.write(changes)  # type: ignore[no-any-return]
+
+    def index(self, table: Table, name: str, value: str, **more: Any) -> Any:
+        self._own(Key(table, value, ""))
+        return self._memory.index(table, name, value, **more)
+
+    @staticmethod
+    def _own(key: Key) -> Key:
+        if key.table is not Table.LEDGER:
+            raise PermissionError("this function may not touch the people table")
+        return key
+
+
 class Function:
     """One function: its name, its environment, its own copy of the handlers' modules."""
 
@@ -168,6 +200,15 @@ class Function:
             app = vars(module).get("app")
             if isinstance(app, APIGatewayHttpResolver):
                 app.current_event = APIGatewayProxyEventV2(event)
+
+    def keep_records_in(self, memory: MemoryStore | None) -> None:
+        """Let this function's tables be in memory, as far as it has been told of them; None: on DynamoDB."""
+
+        def store(_client: object, *, ledger: str, people: str | None) -> object:
+            del ledger
+            return memory if people else LedgerAlone(memory)
+
+        vars(self._modules["wiring"])["DynamoStore"] = store if memory else DynamoStore
 
     def module(self, name: str) -> ModuleType:
         """This function's copy of a module of the handlers."""

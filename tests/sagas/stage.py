@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from boto3.dynamodb.types import TypeSerializer
 from moto.stepfunctions.parser.models import stepfunctions_parser_backends
 
 from functions.aws.dynamo import DynamoStore
@@ -18,6 +19,7 @@ from functions.domain.approvals import Approval
 from functions.domain.cases import Case
 from functions.domain.ledger.records import Saga
 from functions.domain.ledger.status import status
+from functions.memory.store import MemoryStore
 from functions.memory.world import TestClock
 from functions.ports import Table
 from functions.usecases.records import parsed, read_saga
@@ -93,14 +95,14 @@ class Ticking(TestClock):
 class Stage:
     """One deployment with its shop."""
 
-    def __init__(self, functions: Mapping[str, Function], clock: TestClock) -> None:
+    def __init__(
+        self, functions: Mapping[str, Function], clock: TestClock, store: MemoryStore | DynamoStore
+    ) -> None:
         self.clock = clock
         self.functions = functions
         self.machines = Lambda(functions)
         self.shop = Shopfront(clock)
-        self.store = DynamoStore(
-            AWS.client("dynamodb"), ledger=lambdas.LEDGER, people=lambdas.PEOPLE
-        )
+        self.store = store
         self.sfn = AWS.client("stepfunctions")
         self.rescued: set[str] = set()
 
@@ -164,9 +166,12 @@ class Stage:
                 "eventID": str(number),
                 "eventName": "MODIFY",
                 "eventSource": "aws:dynamodb",
-                "dynamodb": {"NewImage": item, "SequenceNumber": str(number)},
+                "dynamodb": {
+                    "NewImage": {name: _TO.serialize(value) for name, value in item.items()},
+                    "SequenceNumber": str(number),
+                },
             }
-            for number, item in enumerate(self._items(Table.LEDGER))
+            for number, item in enumerate(self._records(Table.LEDGER))
             if "wanted" in item
         ]
 
@@ -239,11 +244,11 @@ class Stage:
 
     def approvals(self) -> list[Approval]:
         """All there are."""
-        return [parsed(Approval, i) for i in self._plain(Table.PEOPLE) if "binds" in i]
+        return [parsed(Approval, i) for i in self._records(Table.PEOPLE) if "binds" in i]
 
     def cases(self) -> list[Case]:
         """All there are, the oldest first."""
-        found = [parsed(Case, i) for i in self._plain(Table.PEOPLE) if "obligation" in i]
+        found = [parsed(Case, i) for i in self._records(Table.PEOPLE) if "obligation" in i]
         return sorted(found, key=lambda c: (c.created_at, c.id))
 
     def open_case(self) -> Case:
@@ -356,15 +361,15 @@ class Stage:
         pages = self.sfn.get_paginator("get_execution_history").paginate(executionArn=arn)
         return [event for page in pages for event in page["events"]]
 
-    def _items(self, table: Table) -> Iterable[Mapping[str, Any]]:
+    def _records(self, table: Table) -> list[Mapping[str, Any]]:
+        if isinstance(self.store, MemoryStore):
+            return [item for key, item in [*self.store._items.items()] if key.table is table]
         pages = AWS.client("dynamodb").get_paginator("scan").paginate(TableName=table.value)
-        return [item for page in pages for item in page["Items"]]
-
-    def _plain(self, table: Table) -> list[Mapping[str, Any]]:
-        keys = [(i["pk"]["S"], i["sk"]["S"]) for i in self._items(table)]
-        return [item for pk, _ in keys for item in self.store.collection(table, pk)]
+        keys = [(i["pk"]["S"], i["sk"]["S"]) for page in pages for i in page["Items"]]
+        return [item for pk in {pk for pk, _ in keys} for item in self.store.collection(table, pk)]
 
 
+_TO = TypeSerializer()
 _SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}
 
 

@@ -15,6 +15,8 @@ from functions.usecases.records import key_of
 from tests.sagas.orders import enter, plan
 from tests.sagas.stage import OPERATOR, Stage, person
 
+TABLES = "memory"
+
 DONE = ["reserve", "authorize", "capture", "ship", "send"]
 
 

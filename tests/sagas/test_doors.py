@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
+from functions.ports import Change
 from functions.sandbox.faults import Trouble
+from functions.usecases.records import key_of
 from tests.sagas.orders import enter, plan, step
 from tests.sagas.stage import APPROVER, OPERATOR, Caller, Stage, agent, person
+
+TABLES = "memory"
 
 PEOPLES = [
     ("GET", "/sagas"),
@@ -285,3 +289,19 @@ def test_the_task_token_is_in_no_answer_no_message_and_no_log(
     assert len(token) > 20
     assert [text for text in said if token in text] == []
     assert stage.approval(ids["saga"]).token == token
+
+
+def test_not_even_a_record_that_cannot_be_read_brings_its_token_into_a_log(
+    stage: Stage, capfd: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A validation error quotes what it was given, and tracebacks end in logs and in an execution's history."""
+    enter(stage)
+    saga_id = stage.run(plan())
+    approval = stage.approval(saga_id)
+    stage.store.write([Change(key_of(approval), {"sentence": None}, {"version": approval.version})])
+    assert stage.call(APPROVER, "GET", f"/approvals/{approval.id}").status == 500
+    again = stage.machines.invoke(stage.machines.invocations[-2].as_parameters())
+    assert again["FunctionError"]
+    printed = capfd.readouterr()
+    for text in (printed.out, printed.err, caplog.text, str(again)):
+        assert str(approval.token)[:20] not in text

@@ -13,6 +13,8 @@ from tests.sagas.orders import enter, plan
 from tests.sagas.shopfront import Asked
 from tests.sagas.stage import OPERATOR, Stage
 
+TABLES = "memory"
+
 DONE = ["reserve", "authorize", "capture", "ship", "send"]
 UNDONE = ["reserve", "authorize", "void", "release"]
 OPERATIONS = ["reserve", "authorize", "capture", "ship", "send"]
@@ -119,21 +121,22 @@ def test_an_error_after_the_effect_is_an_unknown_that_is_asked_about(
     assert len(stage.shop.calls(operation)) == 1
 
 
+@pytest.mark.parametrize("resolution", ["retry", "did_not_happen", "done"])
 def test_what_keeps_its_answer_to_itself_for_ever_is_asked_eight_times_and_then_a_persons(
-    stage: Stage,
+    stage: Stage, resolution: str
 ) -> None:
     """A step that may have run, at a target that nobody can ask: no guess in either direction."""
     enter(stage, amount="99.00")
-    stage.shop.trouble(Trouble.ERROR_500, operation="reserve", times=99)
-    for asking in ("status", "cancel"):
-        stage.shop.trouble(Trouble.ERROR_500, operation=asking, times=99)
+    for operation in ("reserve", "status", "cancel"):
+        stage.shop.trouble(Trouble.ERROR_500, operation=operation, times=99)
     saga_id = stage.run(plan(amount="99.00"))
     assert stage.status(saga_id) == "compensation_blocked"
     case = stage.open_case()
     assert (case.cause.value, case.index, case.direction) == ("outcome_unsettled", 0, "undo")
     assert stage.saga(saga_id).steps[0].forward.settlings == 8
     stage.shop.scene.calm()
-    stage.settle(case.id, "retry")
+    stage.clock.pass_(60)
+    assert stage.settle(case.id, resolution).status == 200
     assert stage.status(saga_id) == "compensated"
     assert stage.shop.books() == []
 

@@ -13,6 +13,8 @@ from tests.sagas.lambdas import AWS
 from tests.sagas.orders import enter, plan, step
 from tests.sagas.stage import OPERATOR, Stage, agent
 
+TABLES = "memory"
+
 UNDONE = ["reserve", "authorize", "void", "release"]
 DONE = ["reserve", "authorize", "capture", "ship", "send"]
 HOLD = ("reserve_stock", "authorize_payment")

@@ -9,7 +9,10 @@ import pytest
 from functions.sandbox.faults import Trouble
 from tests.sagas.lambdas import Invocation, Killed
 from tests.sagas.orders import enter, plan
-from tests.sagas.stage import Stage
+from tests.sagas.shopfront import Asked
+from tests.sagas.stage import OPERATOR, Stage
+
+TABLES = "memory"
 
 DONE = ["reserve", "authorize", "capture", "ship", "send"]
 FORWARD = [
@@ -149,6 +152,34 @@ def test_a_function_that_dies_around_its_undo_leaves_one_undo(
     stage.decide(saga_id, {"decision": "reject", "reason": "no"})
     assert stage.status(saga_id) == "compensated"
     assert stage.shop.books() == ["reserve", "authorize", "void", "release"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "books"),
+    [
+        ("reserve", ["reserve", "release"]),
+        ("authorize", ["reserve", "authorize", "void", "release"]),
+    ],
+)
+def test_an_effect_whose_function_died_before_it_was_recorded_is_found_and_undone(
+    stage: Stage, operation: str, books: list[str]
+) -> None:
+    """An undo that is only known once the call has answered is lost with the answer: ours is prepared before."""
+    enter(stage)
+    died: list[bool] = []
+
+    def cancel_and_die(asked: Asked) -> None:
+        if asked.operation == operation and not died:
+            died.append(True)
+            saga_id = stage.machines.invocations[-1].payload["saga_id"]
+            assert stage.call(OPERATOR, "POST", f"/sagas/{saga_id}/cancel").status == 200
+            raise Killed
+
+    stage.shop.after.append(cancel_and_die)
+    saga_id = stage.run(plan())
+    assert stage.status(saga_id) == "compensated"
+    assert stage.shop.books() == books
+    assert stage.saga(saga_id).steps[0].undo.inputs is not None  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("operation", ["reserve", "capture", "ship"])
