@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from cli.commands import approvals, cases, plans, sagas, signing_in
+from cli.commands import approvals, cases, catalogues, planning, plans, sagas, signing_in
 from cli.errors import ApiProblem, Stop
 from cli.exits import ExitCode, listed
 from cli.options import RootProfile, remembered
@@ -84,7 +84,6 @@ for _command in (
     signing_in.login,
     signing_in.logout,
     signing_in.whoami,
-    plans.catalogue,
     plans.submit,
     plans.request,
     sagas.show,
@@ -92,6 +91,8 @@ for _command in (
     sagas.cancel,
 ):
     app.command()(_command)
+app.add_typer(catalogues.app, name="catalogue")
+app.add_typer(planning.app, name="plan")
 app.add_typer(approvals.app, name="approvals")
 app.add_typer(cases.app, name="cases")
 

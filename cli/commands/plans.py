@@ -1,4 +1,4 @@
-"""`catalogue`, `submit`, `request`: what somebody who proposes plans needs."""
+"""`submit`, `request`: what somebody who proposes plans needs."""
 
 from __future__ import annotations
 
@@ -10,22 +10,12 @@ import typer
 
 from cli.errors import Stop
 from cli.exits import ExitCode, end_of_wait
-from cli.options import CatalogueName, Json, Profile, RequestId, Timeout
-from cli.views.catalogue import catalogue_page
+from cli.options import Json, Profile, RequestId, Timeout
 from cli.views.requests import admission_page, request_page
 from cli.views.timeline import timeline_page
 from cli.work import Work, terminal
 
 _MOST_BYTES = 1 << 20
-
-
-def catalogue(name: CatalogueName, *, as_json: Json = False, profile: Profile = "") -> None:
-    """Show the steps that a plan may choose from.
-
-    By kind, each with its description, its arguments and their limits, and what undoes it.
-    """
-    work = Work(profile, as_json)
-    work.answer(work.client.catalogue(name), catalogue_page)
 
 
 def submit(
@@ -52,7 +42,7 @@ def submit(
     printed.
     """
     work = Work(profile, as_json)
-    admitted = work.client.submit(_read(file))
+    admitted = work.client.submit(read_plan(file))
     if not wait:
         work.answer(admitted, admission_page)
         return
@@ -73,7 +63,8 @@ def request(request_id: RequestId, *, as_json: Json = False, profile: Profile = 
     work.answer(work.client.request(request_id), request_page)
 
 
-def _read(file: str) -> bytes:
+def read_plan(file: str) -> bytes:
+    """A plan's bytes, as they are. Raises Stop for what cannot be read, and for what is no plan by its size."""
     try:
         if file == "-":
             plan = sys.stdin.buffer.read(_MOST_BYTES + 1)

@@ -8,7 +8,7 @@ from tests.unit.cli import bodies
 
 Answered = tuple[tuple[str, ...], str, Callable[[], bodies.Body]]
 COMMANDS: tuple[Answered, ...] = (
-    (("catalogue", "fulfilment"), "GET /catalogues/fulfilment", bodies.catalogue),
+    (("catalogue", "show", "fulfilment"), "GET /catalogues/fulfilment", bodies.catalogue),
     (("submit", "-"), "POST /plans", bodies.admission),
     (("request", "r1"), "GET /requests/r1", bodies.request),
     (("show", "saga1"), "GET /sagas/saga1", bodies.people_saga),

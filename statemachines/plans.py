@@ -1,0 +1,32 @@
+"""From a plan, as somebody wrote it, to the machine that would run it; without any target being asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from functions.domain.catalogue import Catalogue
+from functions.domain.plan import Plan, parse_plan
+from functions.domain.problems import Code, Problem, problem, quoted
+from functions.domain.shape import shape_of
+from functions.domain.validation import check_static
+from statemachines.compiler import Machine, compile_machine
+from statemachines.placeholders import placeholder_bindings
+from statemachines.verify import verified
+
+
+def machine_of(body: bytes, catalogues: Mapping[str, Catalogue]) -> Machine | Sequence[Problem]:
+    """The proved machine of a plan, or why there is none. Preconditions are not among the reasons: they need facts."""
+    plan = parse_plan(body)
+    if not isinstance(plan, Plan):
+        return plan
+    catalogue = catalogues.get(plan.catalogue)
+    if catalogue is None:
+        message = f"There is no catalogue {quoted(plan.catalogue)} here."
+        hint = "Name it in cdk.json, or give it with --catalogue."
+        known = tuple(sorted(catalogues))
+        return [problem(Code.UNKNOWN_CATALOGUE, message, hint, at=("catalogue",), allowed=known)]
+    static = check_static(plan, catalogue)
+    if static.problems:
+        return static.problems
+    shape = shape_of(catalogue, [each.step for each in static.steps if each.step is not None])
+    return verified(compile_machine(shape, placeholder_bindings(catalogue)), shape)
