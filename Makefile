@@ -38,6 +38,9 @@ crash-matrix: setup ## every boundary of every step, times every fault
 crash-matrix-deep: setup ## pairs of faults, for plans of up to three steps: about an hour
 	$(RUN)/python -m tests.simulation.matrix --deep
 
+screenshots: setup ## every view of the page at two widths, light and dark, into .local/screenshots
+	$(RUN)/python -m tests.browser.pictures
+
 explore: setup ## random schedules of faults: RUNS=10000 SEED=1; RUNS=1 replays a seed with its trace
 	$(RUN)/python -m tests.simulation.explore --runs $(or $(RUNS),10000) --seed $(or $(SEED),1)
 

@@ -33,9 +33,9 @@ def case(**changes: Any) -> Body:
     return bodies.case() | free | changes
 
 
-def saga(**changes: Any) -> Body:
-    """A saga before its point of no return."""
-    return bodies.people_saga() | changes
+def saga(done: int = 1, **changes: Any) -> Body:
+    """A saga before its point of no return, with so many steps completed."""
+    return bodies.people_saga(done=done) | changes
 
 
 def summary(body: Body, *names: str) -> Body:

@@ -452,6 +452,16 @@ def test_the_picture_has_a_line_that_says_whether_it_was_crossed(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_a_step_with_an_open_case_waits_for_a_person_and_leads_to_it(ann: Stub) -> None:
+    body = bodies.saga(status="awaiting_manual_resolution", pivot="crossed", direction="finishing")
+    body["steps"][3]["forward"]["state"] = "released"
+    body["steps"][3]["case"] = "c1"
+    ann.says("/sagas/saga1", body)
+    page = ann.open("#/sagas/saga1")
+    expect(page.locator(".step.person .state")).to_have_text("! waits for a person")
+    expect(page.locator(".notice a")).to_have_attribute("href", "#/cases/c1")
+
+
 def test_the_picture_is_told_in_words_as_well(ann: Stub) -> None:
     ann.says("/sagas/saga1", bodies.saga(final=True))
     page = ann.open("#/sagas/saga1")

@@ -27,7 +27,7 @@ from infra.documents.preconditions import _ORDER as ORDER
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CALL = re.compile(r"`(GET|POST)\s+(/[^`\s]*)`")
-INLINE = re.compile(r"`(make [a-z]+|sagaplane [^`]+)`")
+INLINE = re.compile(r"`(make [a-z-]+|sagaplane [^`]+)`")
 ROW = re.compile(r"^\| `([a-z_]+)` \|", re.MULTILINE)
 SIX_STEPS = {
     "id": "credit",
@@ -44,7 +44,7 @@ def plan(readme: str) -> dict[str, Any]:
 
 
 def test_every_make_target_that_a_page_names_exists(page: Path, root: Path) -> None:
-    targets = set(re.findall(r"^([a-z]+):", (root / "Makefile").read_text(), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(), re.MULTILINE))
     named = {words[1] for words in commands(page.read_text(encoding="utf-8"), "make")}
     assert named <= targets
 

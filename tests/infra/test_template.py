@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
@@ -385,6 +387,36 @@ def test_the_sandbox_has_its_own_table_and_reaches_nothing_of_the_product(
 ) -> None:
     assert {resource for _, resource in sandbox.grants("sandbox")} == {"${SandboxBooks.Arn}"}
     assert {r["AuthorizationType"] for r in routes(sandbox).values()} == {"NONE"}
+
+
+def test_nothing_waits_for_itself_to_be_made(product: Deployed) -> None:
+    """The sign-in knows the page's address, the page's function the sign-in, the API's authorizer both."""
+    made = product.template["Resources"]
+    needs = {id_: set(_named(resource)) & made.keys() - {id_} for id_, resource in made.items()}
+    while ready := {id_ for id_, needed in needs.items() if not needed}:
+        needs = {id_: needed - ready for id_, needed in needs.items() if id_ not in ready}
+    assert needs == {}
+
+
+def _named(value: Any) -> Iterator[str]:
+    """Every logical id that a resource refers to or depends on."""
+    match value:
+        case {"Ref": str(id_)}:
+            yield id_
+        case {"Fn::GetAtt": [str(id_), *_]}:
+            yield id_
+        case {"Fn::Sub": text}:
+            yield from re.findall(r"\$\{(\w+)", json.dumps(text))
+        case dict():
+            for name, inner in value.items():
+                yield from (
+                    ([inner] if isinstance(inner, str) else inner)
+                    if name == "DependsOn"
+                    else _named(inner)
+                )
+        case list():
+            for inner in value:
+                yield from _named(inner)
 
 
 def test_the_template_leaves_room_under_cloudformation_s_limit(product: Deployed) -> None:

@@ -44,6 +44,7 @@ const UNDO = {
   accepted: ["!", "person", "left in place by a person"],
 };
 const NEVER = ["–", "dim", "never started"];
+const CASED = ["!", "person", "waits for a person"];
 const PERSONS = {
   awaiting_approval: "An approver has to decide.",
   awaiting_manual_resolution: "An operator has to settle its case.",
@@ -67,15 +68,19 @@ export function whoseTurn(status) {
 /** `{mark, tone, word}` of a step's effect; what had not started when the saga turned never will. */
 export function forwardLook(step, saga) {
   const state = step.forward.state;
-  const never = state === "prepared" && (saga.direction === "compensating" || step.forward.barred);
-  return look(never ? NEVER : FORWARD[state], state);
+  const turned = saga.direction === "compensating";
+  if (state === "prepared" && (turned || step.forward.barred)) return look(NEVER, state);
+  if (step.case && !turned && !["prepared", "completed"].includes(state)) return look(CASED, state);
+  return look(FORWARD[state], state);
 }
 
 /** The same for a step's compensation; past the point of no return none ever starts. */
 export function undoLook(step, saga) {
   const state = step.undo.state;
-  const never = state === "pending" && saga.pivot === "crossed";
-  return look(never ? NEVER : UNDO[state], state);
+  if (state === "pending" && saga.pivot === "crossed") return look(NEVER, state);
+  const over = ["succeeded", "not_needed", "resolved", "accepted"].includes(state);
+  if (step.case && saga.direction === "compensating" && !over) return look(CASED, state);
+  return look(UNDO[state], state);
 }
 
 /** A state as a mark and a word. */

@@ -41,12 +41,12 @@ export function told(saga) {
 function across(saga) {
   const { width, height, gap } = BOX;
   const top = 34;
-  const below = top + height + 64;
+  const below = top + height + 46;
   const place = (index) => 8 + index * (width + gap);
   const line = boundary(saga);
   const edge = line < 0 ? null : line === 0 ? 4 : place(line) - gap / 2;
   const turned = turning(saga);
-  const parts = [label("forward →", 8, 20), label(undoTitle(saga), 8, below - 12)];
+  const parts = [label("forward →", 8, 20), label(undoTitle(saga), 8, below + height + 26)];
   saga.steps.forEach((step, i) => {
     if (i > 0) parts.push(arrow(place(i) - gap + 2, top + height / 2, place(i) - 3, top + height / 2, reached(step)));
     parts.push(forwardBox(step, saga, place(i), top, BOX));
@@ -56,7 +56,7 @@ function across(saga) {
     parts.push(undoBox(step, saga, place(i), below, BOX));
   });
   parts.push(...waits(saga, place, below));
-  const lowest = below + height + 30;
+  const lowest = below + height + 36;
   if (edge !== null) parts.push(...standing(saga, edge, 4, lowest - 2, line, place));
   return picture(saga, place(saga.steps.length) - gap + 16, lowest, parts);
 }
@@ -140,8 +140,8 @@ function standing(saga, x, from, to, line, place) {
     return s("path", { class: "chevron", d: `M${x - 4} ${y - 6} ${x + 4} ${y} ${x - 4} ${y + 6}` });
   });
   const beyond = place(saga.steps.length) - BOX.gap;
-  const words = s("text", { class: "line-words", x: x + 12, y: to - BOX.height / 2 - 26 }, fitting(lineWords(saga), beyond - x, 6.6));
-  const none = s("text", { class: "line-words dim", x: x + 12, y: to - BOX.height / 2 - 6 }, "no undo on this side");
+  const words = s("text", { class: "line-words", x: x + 12, y: to - BOX.height / 2 - 34 }, fitting(lineWords(saga), beyond - x, 6.6));
+  const none = s("text", { class: "line-words dim", x: x + 12, y: to - BOX.height / 2 - 14 }, "no undo on this side");
   return [s("path", { class: `no-return ${saga.pivot}`, d: `M${x} ${from}V${to}` }), ...chevrons, words, none];
 }
 
