@@ -80,15 +80,25 @@ def test_a_team_has_to_be_there_and_to_be_bounded() -> None:
     assert (missing.code, open_ended.code) == ("team_not_found", "team_not_bounded")
 
 
-def test_a_frozen_or_missing_channel_takes_nothing(aws: AWS) -> None:
+def refusals(**changes: Any) -> list[str]:
     channel = lookups.channel(fact("channel"))
-    assert isinstance(channel, Channel)
-    assert preconditions.channel_is_open(publication(), channel) == []
-    aws.tag(CHANNEL, sagaplane__channel="frozen")
-    [frozen] = preconditions.channel_is_open(publication(), lookups.channel(fact("channel")))
+    return [v.code for v in preconditions.channel_is_open(publication(**changes), channel)]
+
+
+def test_the_channel_takes_what_its_state_allows(aws: AWS) -> None:
+    assert isinstance(lookups.channel(fact("channel")), Channel)
+    assert refusals(audience="everyone") == []
+    aws.tag(CHANNEL, sagaplane__channel="team-only")
+    assert refusals(audience="everyone") == ["channel_team_only"]
+    assert refusals(audience="team") == []
+    for state in ("frozen", "Frozen", ""):
+        aws.tag(CHANNEL, sagaplane__channel=state)
+        assert refusals(audience="team") == ["channel_frozen"]
+
+
+def test_a_channel_that_is_not_there_takes_nothing(aws: AWS) -> None:
     aws.s3.delete_bucket(Bucket=CHANNEL)
-    [missing] = preconditions.channel_is_open(publication(), lookups.channel(fact("channel")))
-    assert (frozen.code, missing.code) == ("channel_frozen", "channel_not_found")
+    assert refusals() == ["channel_not_found"]
 
 
 def test_a_fact_that_may_not_be_read_is_not_taken_for_absent(aws: AWS) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
@@ -27,7 +27,7 @@ class Team(_Told):
 
 
 class Channel(_Told):
-    """Where instructions are published. A frozen channel takes none."""
+    """Where instructions are published: `frozen` takes none, `team-only` none that goes to everyone."""
 
     bucket: Name
-    frozen: bool
+    state: Literal["open", "team-only", "frozen"]

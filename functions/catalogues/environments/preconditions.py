@@ -62,18 +62,25 @@ def team_is_bounded(arguments: BaseModel, team: Team | None) -> list[Violation]:
     ]
 
 
-def channel_is_open(_: BaseModel, channel: Channel | None) -> list[Violation]:
-    """The channel is there and takes instructions."""
-    if channel is not None and not channel.frozen:
+def channel_is_open(arguments: BaseModel, channel: Channel | None) -> list[Violation]:
+    """The channel is there and takes such an instruction."""
+    if not isinstance(arguments, PublishInstruction):
         return []
-    state = "frozen" if channel else "not there"
-    return [
-        Violation(
-            code="channel_frozen" if channel else "channel_not_found",
-            message=f"the channel is {state}",
-            hint="Nothing can be published now: leave a note for a person, or propose the plan later.",
-        )
-    ]
+    if channel is None:
+        return [_closed("channel_not_found", "the channel is not there")]
+    if channel.state == "frozen":
+        return [_closed("channel_frozen", "the channel is frozen")]
+    if channel.state == "team-only" and arguments.audience == "everyone":
+        return [_closed("channel_team_only", "the channel takes nothing for everyone at present")]
+    return []
+
+
+def _closed(code: str, message: str) -> Violation:
+    return Violation(
+        code=code,
+        message=message,
+        hint="It cannot be published now: leave a note for a person, or propose the plan later.",
+    )
 
 
 def content_is_allowed(arguments: BaseModel, _: Channel | None) -> list[Violation]:

@@ -8,8 +8,8 @@ from functions.catalogues.environments.facts import Channel, TakenName, Team
 from functions.catalogues.environments.names import CHANNEL, bucket_of, role_of, setting
 from functions.domain.calls import FactCall
 
-FROZEN_TAG = "sagaplane:channel"
-"""An operator sets it to `frozen` on the channel's bucket: then nothing is published."""
+STATE_TAG = "sagaplane:channel"
+"""An operator sets it on the channel's bucket; without it the channel is open, and what is no state closes it."""
 
 
 def name(call: FactCall) -> TakenName | None:
@@ -55,4 +55,7 @@ def _channel(call: FactCall) -> Channel | None:
     tags = tags_of(client("s3", call.timeout), bucket)
     if tags is None:
         return None
-    return Channel(bucket=bucket, frozen=tags.get(FROZEN_TAG) == "frozen")
+    state = tags.get(STATE_TAG, "open")
+    if state == "open" or state == "team-only":  # noqa: PLR1714 - so that the types are seen
+        return Channel(bucket=bucket, state=state)
+    return Channel(bucket=bucket, state="frozen")

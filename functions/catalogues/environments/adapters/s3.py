@@ -22,7 +22,7 @@ def tags_of(s3: Any, bucket: str) -> Mapping[str, str] | None:
         if code_of(error) in _ABSENT:
             return None
         raise
-    return {tag["Key"]: tag["Value"] for tag in tags}
+    return {tag["Key"]: tag.get("Value", "") for tag in tags}
 
 
 def head(s3: Any, bucket: str, name: str) -> Mapping[str, Any] | None:
