@@ -27,6 +27,8 @@ class Account:
 
     sagas: int = 0
     effects: int = 0
+    unreported: int = 0
+    """Claims that nobody reported on: their process died between the claim and its record, before the effect or after."""
     duplicates: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     illegal: list[str] = field(default_factory=list)
@@ -43,6 +45,8 @@ class Account:
         self.sagas += 1
         self.effects += len(entries)
         self.ends[status(saga).value] += 1
+        commands = [c for s in saga.steps for c in (s.forward, s.undo) if c is not None]
+        self.unreported += sum(e.outcome is None for c in commands for e in c.history)
         done = Counter(entry["operation"] for entry in entries)
         self.duplicates += [
             f"{saga.head.saga_id}: {operation} {times} times"
