@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
+ChannelState = Literal["open", "team-only", "frozen"]
 Name = Annotated[str, StringConstraints(max_length=128)]
 
 
@@ -30,4 +31,4 @@ class Channel(_Told):
     """Where instructions are published: `frozen` takes none, `team-only` none that goes to everyone."""
 
     bucket: Name
-    state: Literal["open", "team-only", "frozen"]
+    state: ChannelState

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functions.catalogues.aws import AWSError, client, code_of, told
 from functions.catalogues.environments.adapters.s3 import tags_of
-from functions.catalogues.environments.facts import Channel, TakenName, Team
+from functions.catalogues.environments.facts import Channel, ChannelState, TakenName, Team
 from functions.catalogues.environments.names import CHANNEL, bucket_of, role_of, setting
 from functions.domain.calls import FactCall
 
 STATE_TAG = "sagaplane:channel"
 """An operator sets it on the channel's bucket; without it the channel is open, and what is no state closes it."""
+_STATES: dict[str, ChannelState] = {"open": "open", "team-only": "team-only"}
 
 
 def name(call: FactCall) -> TakenName | None:
@@ -55,7 +56,4 @@ def _channel(call: FactCall) -> Channel | None:
     tags = tags_of(client("s3", call.timeout), bucket)
     if tags is None:
         return None
-    state = tags.get(STATE_TAG, "open")
-    if state == "open" or state == "team-only":  # noqa: PLR1714 - so that the types are seen
-        return Channel(bucket=bucket, state=state)
-    return Channel(bucket=bucket, state="frozen")
+    return Channel(bucket=bucket, state=_STATES.get(tags.get(STATE_TAG, "open"), "frozen"))
