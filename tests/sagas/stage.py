@@ -5,10 +5,8 @@ The test drives what AWS would: the stream's starter, the sweep each minute, the
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from boto3.dynamodb.types import TypeSerializer
@@ -24,63 +22,24 @@ from functions.memory.world import TestClock
 from functions.ports import Table
 from functions.usecases.records import parsed, read_saga
 from tests.sagas import lambdas
+from tests.sagas.callers import (
+    APPROVER,
+    OPERATOR,
+    Answer,
+    Caller,
+    agent,
+    answered_by,
+    http_event,
+    person,
+)
 from tests.sagas.lambdas import AWS, ApiCall, Function, Invocation, Killed, Lambda
 from tests.sagas.shopfront import Shopfront
 
-PATIENCE = 10.0
+__all__ = ["APPROVER", "OPERATOR", "Answer", "Caller", "Stage", "Ticking", "agent", "person"]
+
+PATIENCE = 60.0
 """Real seconds after which a saga that does not come to rest is a failed test."""
 BADLY = {"FAILED", "TIMED_OUT", "ABORTED"}
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What an API answered."""
-
-    status: int
-    text: str
-    headers: Mapping[str, str]
-
-    @property
-    def body(self) -> Any:
-        """The JSON value."""
-        return json.loads(self.text)
-
-    @property
-    def codes(self) -> list[str]:
-        """The codes of the problems."""
-        return [p["code"] for p in self.body["problems"]]
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who calls: verified claims as API Gateway hands them over, all of them text."""
-
-    claims: Mapping[str, str]
-
-
-def agent(client: str = "client-support", scope: str | None = None) -> Caller:
-    """An agent's token from its client credentials."""
-    scopes = "sagaplane/catalogue.read sagaplane/plans.submit sagaplane/sagas.read"
-    return Caller(
-        {"sub": client, "client_id": client, "token_use": "access", "scope": scope or scopes}
-    )
-
-
-def person(name: str, *groups: str) -> Caller:
-    """A person's token: `cognito:groups` comes as "[a b]"."""
-    return Caller(
-        {
-            "sub": f"sub-of-{name}",
-            "client_id": "people",
-            "token_use": "access",
-            "username": name,
-            "cognito:groups": f"[{' '.join(groups)}]",
-        }
-    )
-
-
-APPROVER = person("approver-1", "fulfilment-approvers", "tenant.acme")
-OPERATOR = person("operator-1", "fulfilment-operators", "tenant.acme")
 
 
 class Ticking(TestClock):
@@ -119,8 +78,8 @@ class Stage:
         encoded: bool = False,
     ) -> Answer:
         """One request to the API. `body` is sent as it is where it is text; `encoded` says that it is Base64."""
-        event = _http_event(who, method, path, body, headers or {}, encoded=encoded)
-        said = self.functions[_answered_by(method, path)](event)
+        event = http_event(who, method, path, body, headers or {}, encoded=encoded)
+        said = self.functions[answered_by(method, path)](event)
         found = {name: str(value) for name, value in (said.get("headers") or {}).items()}
         return Answer(said["statusCode"], said.get("body") or "", found)
 
@@ -371,42 +330,3 @@ class Stage:
 
 _TO = TypeSerializer()
 _SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}
-
-
-def _answered_by(method: str, path: str) -> str:
-    parts = path.partition("?")[0].strip("/").split("/")
-    of_agents = parts[0] in {"catalogues", "plans", "requests"}
-    one_saga = method == "GET" and parts[0] == "sagas" and len(parts) == 2
-    return "agent-api" if of_agents or one_saga else "people-api"
-
-
-def _http_event(
-    who: Caller | None,
-    method: str,
-    path: str,
-    body: object,
-    headers: Mapping[str, str],
-    *,
-    encoded: bool,
-) -> dict[str, Any]:
-    raw, _, query = path.partition("?")
-    authorizer = {"jwt": {"claims": dict(who.claims), "scopes": None}} if who else None
-    event: dict[str, Any] = {
-        "version": "2.0",
-        "routeKey": "$default",
-        "rawPath": raw,
-        "rawQueryString": query,
-        "headers": {"content-type": "application/json", **headers},
-        "requestContext": {
-            "stage": "$default",
-            "http": {"method": method, "path": raw, "sourceIp": "203.0.113.7"},
-            **({"authorizer": authorizer} if authorizer else {}),
-        },
-        "isBase64Encoded": encoded,
-    }
-    if query:
-        pairs = (part.partition("=") for part in query.split("&"))
-        event["queryStringParameters"] = {name: value for name, _, value in pairs}
-    if body is not None:
-        event["body"] = body if isinstance(body, str) else json.dumps(body)
-    return event
