@@ -25,7 +25,7 @@ def test_an_exact_amount_is_kept_as_it_was_written(amount: str, currency: str) -
 @pytest.mark.parametrize(
     "amount",
     [
-        180, 180.0, 1.8e2, True, None, float("nan"), 9007199254740993, ["180.00"],
+        180, 180.0, True, None, float("nan"), 9007199254740993, ["180.00"],
         "180.0", "180.", ".50", "1.8e2", "-180.00", "+180.00", "0180.00", "00.00", " 180.00", "180.00 ",
         "180.00\n", "180,00", "1_000.00", "NaN", "Infinity", "1e400", "", "１８０.００", "100000000.00", "180.000",
     ],
