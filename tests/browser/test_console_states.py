@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, Request, expect
@@ -66,6 +69,56 @@ def test_an_answer_to_a_sign_in_that_nobody_began_signs_nobody_in(stub: Stub, qu
     expect(page.get_by_role("alert")).to_contain_text("another sign-in")
     assert "code" not in page.url
     assert page.evaluate("sessionStorage.length") == 0
+
+
+def begun(stub: Stub) -> dict[str, str]:
+    """A sign-in that somebody has begun: what the sign-in page was asked with."""
+    stub.says(f"{AUTH}/oauth2/authorize", {})
+    page = stub.open("#/cases/c1")
+    with page.expect_request(f"{AUTH}/oauth2/authorize?**") as asked:
+        page.get_by_role("button", name="Sign in").click()
+    return {name: values[0] for name, values in parse_qs(urlsplit(asked.value.url).query).items()}
+
+
+def test_only_the_answer_to_one_s_own_sign_in_is_taken(stub: Stub) -> None:
+    query = begun(stub)
+    stub.page.goto(f"{query['redirect_uri']}?code=stolen&state={query['state']}x")
+    expect(stub.page.get_by_role("alert")).to_contain_text("another sign-in")
+    assert [p for method, p, _ in stub.asked if method == "POST"] == []
+
+
+def test_a_code_is_exchanged_once_with_what_only_this_tab_knows(stub: Stub) -> None:
+    query = begun(stub)
+    claims = base64.urlsafe_b64encode(b'{"username":"ann","cognito:groups":["operators"]}').decode()
+    granted = {
+        "access_token": f"h.{claims}.s",
+        "refresh_token": "kept by nobody",
+        "expires_in": 3600,
+    }
+    stub.says(f"{AUTH}/oauth2/token", granted, method="POST")
+    stub.says(CASE, bodies.case(case_id="c1"))
+    page = stub.page
+    page.goto(f"{query['redirect_uri']}?code=good&state={query['state']}")
+    expect(page.locator(".sentence")).to_be_visible()
+    assert page.url == f"{BASE}/console#/cases/c1"
+    [body] = [
+        b for method, path, b in stub.asked if (method, path) == ("POST", f"{AUTH}/oauth2/token")
+    ]
+    form = {name: values[0] for name, values in parse_qs(body).items()}
+    digest = hashlib.sha256(form["code_verifier"].encode()).digest()
+    assert base64.urlsafe_b64encode(digest).decode().rstrip("=") == query["code_challenge"]
+    assert (form["code"], form["redirect_uri"]) == ("good", query["redirect_uri"])
+    assert "kept by nobody" not in page.evaluate("JSON.stringify(sessionStorage)")
+    page.reload()
+    expect(page.locator(".sentence")).to_be_visible()
+
+
+def test_a_code_that_is_refused_signs_nobody_in(stub: Stub) -> None:
+    query = begun(stub)
+    stub.says(f"{AUTH}/oauth2/token", {"error": "invalid_grant"}, 400, "POST")
+    stub.page.goto(f"{query['redirect_uri']}?code=old&state={query['state']}")
+    expect(stub.page.get_by_role("alert")).to_contain_text("could not be completed")
+    expect(stub.page.get_by_role("button", name="Sign in")).to_be_visible()
 
 
 def test_what_is_loaded_is_said_while_it_is_loading(ann: Stub) -> None:
