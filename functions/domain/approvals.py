@@ -13,6 +13,9 @@ from functions.domain.keys import digest
 from functions.domain.ledger.records import LongText, Millis, StepRecord
 from functions.domain.outcome import Frozen, Identifier, ShortText
 
+MOST_TOKENS = 5
+"""How many earlier tokens of one gate are kept: a machine's retries of it are few."""
+
 
 class ApprovalState(StrEnum):
     """Open until enough people agree, one rejects, time runs out, or the saga turns; consumed by its pivot once."""
@@ -76,6 +79,7 @@ class Approval(Frozen):
     state: ApprovalState = ApprovalState.OPEN
     decisions: tuple[Decision, ...] = ()
     token: str | None = None
+    earlier_tokens: tuple[str, ...] = ()
     execution: Identifier | None = None
     answered: bool = False
     announced: bool = False
@@ -172,8 +176,19 @@ ANSWERABLE = frozenset(
 
 
 def waited_for(approval: Approval, *, token: str, execution: str, due_shard: str) -> Approval:
-    """A machine waits for this approval now; where it is decided already, the answer is due at once."""
-    update = {"token": token, "execution": execution, "answered": False, "announced": True}
+    """A machine waits for this approval now; where it is decided already, the answer is due at once.
+
+    A new driver's token replaces the old one's. Of one execution earlier tokens are kept: each attempt of the gate has
+    its own, and nobody can tell which of two that arrive is the one still waited on.
+    """
+    earlier = [*approval.earlier_tokens, approval.token] if approval.execution == execution else []
+    update = {
+        "token": token,
+        "earlier_tokens": tuple(t for t in earlier if t not in {None, token})[-MOST_TOKENS:],
+        "execution": execution,
+        "answered": False,
+        "announced": True,
+    }
     if approval.state is not ApprovalState.OPEN:
         update |= {"due_at": approval.created_at, "due_shard": due_shard}
     return approval.model_copy(update=update)

@@ -55,10 +55,11 @@ def answer(store: Store, callbacks: Callbacks, approval: Approval) -> Approval:
     """Tell the waiting machine, if there is one and there is something to tell. The sweeper repeats it if need be."""
     if approval.token is None or approval.answered or approval.state is ApprovalState.OPEN:
         return approval
-    if approval.state in {ApprovalState.APPROVED, ApprovalState.CONSUMED}:
-        callbacks.succeed(approval.token)
-    else:
-        callbacks.fail(approval.token, _DENIALS[approval.state], approval.state.value)
+    for token in (*approval.earlier_tokens, approval.token):
+        if approval.state in {ApprovalState.APPROVED, ApprovalState.CONSUMED}:
+            callbacks.succeed(token)
+        else:
+            callbacks.fail(token, _DENIALS[approval.state], approval.state.value)
     done = approval.model_copy(update={"answered": True, "due_at": None, "due_shard": None})
     try:
         store.write([changed(approval, done)])

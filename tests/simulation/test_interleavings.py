@@ -41,3 +41,19 @@ def test_a_zombie_that_wants_to_settle_what_has_been_settled_meanwhile_decides_a
         world.scheduler.arm(("run", 0, "ask:before"), cancels, 2)
 
     assert outcome_of(Scenario("cc", ("tombstone", "full")), prepare) == "compensated"
+
+
+def test_a_gate_that_comes_late_does_not_hide_the_token_that_is_waited_on() -> None:
+    """It replaced the token of the attempt that came after it: people approved, and the machine never heard."""
+
+    def prepare(world: World) -> None:
+        def stalls(worker: Worker) -> Verdict:
+            give_up(world, worker, 90)
+            return None
+
+        # Nobody is told: people find the approval on their list, twenty minutes later.
+        for nth in (1, 2):
+            world.scheduler.arm(("gate", 1, "notice:before"), lambda _: "dropped", nth)
+        world.scheduler.arm(("gate", 1, "token:before"), stalls)
+
+    assert outcome_of(Scenario("cp", ("full", "full"), ask=True), prepare) == "completed"
