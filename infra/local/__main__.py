@@ -83,7 +83,8 @@ def _say(what: str, act: Callable[[], bool], done: str, idle: str) -> None:
 
 
 def _show(place: Place, outputs: dict[str, Any]) -> None:
-    for label, name in {"API": "api_url", "sign-in": "auth_url", "sandbox": "sandbox_url"}.items():
+    shown = {"API": "api_url", "console": "console_url", "sign-in": "auth_url"}
+    for label, name in {**shown, "sandbox": "sandbox_url"}.items():
         print(f"{label}: {outputs.get(name, '-')}")
     print(f"addresses and names: {place.outputs_file}")
     print(f"users and passwords: {place.credentials_file}")
