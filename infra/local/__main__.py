@@ -14,6 +14,12 @@ from infra.local.place import LocalProblem, Place, read_json
 from infra.local.seed import client, seed
 
 _LOG_MINUTES = 10
+_ADDRESSES = {
+    "API": "api_url",
+    "console": "console_url",
+    "sign-in": "auth_url",
+    "sandbox": "sandbox_url",
+}
 
 
 def up(place: Place) -> None:
@@ -83,8 +89,7 @@ def _say(what: str, act: Callable[[], bool], done: str, idle: str) -> None:
 
 
 def _show(place: Place, outputs: dict[str, Any]) -> None:
-    shown = {"API": "api_url", "console": "console_url", "sign-in": "auth_url"}
-    for label, name in {**shown, "sandbox": "sandbox_url"}.items():
+    for label, name in _ADDRESSES.items():
         print(f"{label}: {outputs.get(name, '-')}")
     print(f"addresses and names: {place.outputs_file}")
     print(f"users and passwords: {place.credentials_file}")
