@@ -42,7 +42,10 @@ def open_case(store: Store, clock: Clock, notices: Notices, ref: StepRef, side: 
         if _nothing_owed(saga, step, side):
             _drive_again(store, clock, saga.head)
             return None
-        opened = _open(store, clock, saga, step, side, None)
+        if undos.came_too_late(step):
+            opened = _open(store, clock, saga, step, "do", CaseCause.LATE_EFFECT)
+        else:
+            opened = _open(store, clock, saga, step, side, None)
         if opened is not None:
             announce_case(store, clock, notices, opened)
             return opened

@@ -571,6 +571,36 @@ def test_an_effect_that_comes_after_its_undo_was_settled_is_owed_again_and_a_per
     assert bench.notices.cases == [case.id]
 
 
+def test_an_effect_that_a_person_had_undone_by_hand_is_not_undone_again_when_its_worker_reports_it() -> (
+    None
+):
+    bench = Bench()
+    bench.admit("reserve", "hold")
+    run(bench, 0)
+
+    def stall(point: str) -> None:
+        if point == "after do":
+            bench.wire.hook = None
+            bench.lapse(1)
+            begin(bench, 1)
+            open_case(bench.store, bench.clock, bench.notices, bench.ref(1), "undo")
+            step = bench.step(1)
+            assert step.undo is not None
+            by_hand = step.undo.model_copy(update={"state": UndoState.RESOLVED})
+            bench.put(step, step.model_copy(update={"undo": by_hand, "case": None}))
+
+    bench.wire.hook = stall
+    with pytest.raises(errors.StepBarred):
+        run(bench, 1)
+    assert undo(bench, 1) == "CaseOpen"
+    assert bench.target.count(bench.key(1, "undo")) == 0
+    case_id = open_case(bench.store, bench.clock, bench.notices, bench.ref(1), "undo")
+    case = read_case(bench.store, case_id or "")
+    assert case is not None
+    assert case.cause is CaseCause.LATE_EFFECT
+    assert bench.step(1).late is None
+
+
 # The end
 
 

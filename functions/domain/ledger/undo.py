@@ -121,6 +121,11 @@ def is_settled(step: StepRecord) -> bool:
     return step.undo is None or step.undo.state in SETTLED
 
 
+def came_too_late(step: StepRecord) -> bool:
+    """Whether the known effect is one that nobody had accounted for: a person may have undone it by hand already."""
+    return step.late is not None and not step.doubled
+
+
 def claim(
     saga: Saga, index: int, *, now: Millis, lease: Lease, by: str, settled: bool = False
 ) -> UndoDecision:
@@ -133,7 +138,7 @@ def claim(
         return Stopped(Stop.BARRED)
     if undo.state in SETTLED:
         return Undone()
-    if record.case is not None:
+    if record.case is not None or came_too_late(record):
         return Stopped(Stop.CASE_OPEN)
     if record.forward.state is not ForwardState.COMPLETED:
         return _claim_without_effect(record, now)
