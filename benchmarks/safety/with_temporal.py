@@ -1,7 +1,7 @@
 """Temporal: a workflow of one activity, on the development server with its state on disk.
 
 As its documentation has it: a start-to-close timeout is set, and the retry policy is left alone, or allows one attempt
-only, which is its advice for what must not be repeated. Workflow code runs in a worker that stays up; the workers that
+only, the setting for what must not be repeated. Workflow code runs in a worker that stays up; the workers that
 run activities are the ones that die, and are started again.
 """
 
