@@ -45,7 +45,8 @@ STYLES = ("plain", "bound", "waves")
 """Steps that use nothing of each other; each one the result of the one before; undos that need not wait."""
 
 CALL = timedelta(seconds=2)
-SETTLES_AFTER = timedelta(seconds=20)
+SETTLES_AFTER = timedelta(seconds=6)
+"""Shorter than a function may live: an effect may land between the answer to a question and the record of it."""
 BRIEF = timedelta(minutes=2)
 APPROVAL_WITHIN = timedelta(hours=1)
 LONGEST_WAIT = timedelta(hours=2)

@@ -30,8 +30,21 @@ APPROVERS: tuple[Approver, ...] = (
     "twice",
     "race",
 )
-OPERATORS: tuple[Operator, ...] = ("settle", "settle", "settle", "retry", "done", "silent")
+OPERATORS: tuple[Operator, ...] = (
+    "settle",
+    "settle",
+    "settle",
+    "retry",
+    "done",
+    "first",
+    "careless",
+    "silent",
+)
 STRIDES = {"bound": 2, "waves": 5}
+INVOKED = frozenset({"run", "settle", "undo", "begin", "finish", "gate", "case"})
+LATEST = int((catalogue.CALL + catalogue.SETTLES_AFTER).total_seconds() * 1000) - 100
+"""The last moment, in milliseconds after it was sent, at which a call that was given up may land."""
+SAID = ("request lost", "lost", "dropped", "denied", "conflict", "unreachable")
 Fault = Callable[["Chaos", Worker], Verdict]
 
 
@@ -69,15 +82,26 @@ def world_of(seed: int, *, tracing: bool = False) -> World:
 
 
 class Chaos:
-    """What goes wrong in one run, and when."""
+    """What goes wrong in one run, when, and to whom.
+
+    Either faults are spread over the whole run, or they come thick upon one command: what breaks a kernel are often
+    two or three misfortunes of one step within a minute. Each run has a menu of its own, so that rare combinations meet.
+    """
 
     def __init__(self, world: World, random: Random) -> None:
         self.world = world
         self.random = random
-        size = STEPS_PER_STEP * len(world.scenario.kinds) + 10
-        faults = random.randint(0, MOST_FAULTS)
-        self.moments = sorted((random.randint(1, size) for _ in range(faults)), reverse=True)
+        self.left = random.randint(0, MOST_FAULTS)
         self.faults: list[str] = []
+        size = STEPS_PER_STEP * len(world.scenario.kinds) + 10
+        self.moments = sorted((random.randint(1, size) for _ in range(self.left)), reverse=True)
+        self.focus: tuple[int, frozenset[str]] | None = None
+        self.menu = {kind for kind in KINDS if random.random() < 0.6} or {"crash"}
+        if random.random() < 0.6:
+            index = random.randrange(len(world.scenario.kinds))
+            back = world.scenario.kinds[index] == "c" and random.random() < 0.5
+            self.focus = index, frozenset({"undo"}) if back else frozenset({"run", "settle"})
+            self.left = random.randint(2, MOST_FAULTS)
 
     def latency(self) -> int:
         """How long a call is under way, one way, in milliseconds."""
@@ -115,32 +139,45 @@ class Chaos:
         """At every point: perhaps a fault, perhaps somebody else's turn."""
         scheduler = self.world.scheduler
         verdict: Verdict = None
-        if self.moments and scheduler.steps >= self.moments[-1]:
-            fault = self.random.choice(self._possible(worker, phase))
-            self.moments.pop()
-            verdict = fault(self, worker)
+        if worker.role == "operator" and self.world.scenario.operator == "first":
+            # Whoever puts on record what they have not done yet had better live to do it.
+            return None
+        if self.left and self._now(worker):
+            possible = self._possible(worker, phase)
+            if possible:
+                self.left -= 1
+                verdict = self.random.choice(possible)(self, worker)
         if scheduler.alive > 1 and self.random.random() < 0.5:
             scheduler.pause(0)
         return verdict
 
-    def _possible(self, worker: Worker, phase: str) -> tuple[Fault, ...]:
+    def _now(self, worker: Worker) -> bool:
+        if self.focus is not None:
+            index, roles = self.focus
+            return worker.index == index and worker.role in roles and self.random.random() < 0.15
+        if self.moments and self.world.scheduler.steps >= self.moments[-1]:
+            self.moments.pop()
+            return True
+        return False
+
+    def _possible(self, worker: Worker, phase: str) -> list[Fault]:
         where, _, when = phase.partition(":")
-        found: tuple[Fault, ...] = (crash, crash, zombie, zombie, stall, ambient, ambient)
-        if self.world.scheduler.alive < MOST_WORKERS and worker.role not in {"operator", "cancel"}:
-            found += (duplicate, duplicate_later)
-        if where == "call":
-            found += (says("request lost"), says("lost"), delayed, revoke, expire) * (
-                2 if when == "before" else 1
-            )
+        kinds = ["crash", "zombie", "stall", "ambient", "expire", "revoke"]
+        if self.world.scheduler.alive < MOST_WORKERS:
+            kinds.append("again")
+            if worker.role not in {"operator", "cancel"}:
+                kinds.append("duplicate")
+        if where == "call" and when == "before":
+            kinds += ["request lost", "lost", "delayed", "delayed"]
+        elif where == "call":
+            kinds += ["lost"]
         elif where in {"status", "tombstone", "start", "answer", "notice"}:
-            found += (says("request lost"), says("lost"))
-            if where == "notice":
-                found += (says("dropped"),)
+            kinds += ["request lost", "lost", "dropped"]
         elif phase == "report":
-            found += (says("lost"), says("lost"))
+            kinds += ["lost"]
         elif phase == "fact" or when == "before":
-            found += (says("denied"), says("conflict"), says("lost"), says("unreachable"))
-        return found
+            kinds += ["denied", "conflict", "lost", "unreachable"]
+        return [KINDS[kind] for kind in kinds if kind in self.menu]
 
 
 def says(verdict: str) -> Fault:
@@ -162,7 +199,7 @@ def crash(chaos: Chaos, worker: Worker) -> Verdict:
 
 def zombie(chaos: Chaos, worker: Worker) -> Verdict:
     """Given up by whoever waits for it, it goes on much later."""
-    seconds = chaos.random.choice((2, 15, 25, 40, 90, 200))
+    seconds = chaos.random.choice((1, 2, 4, 8, 15, 20, 25, 40, 90, 200))
     chaos.note(f"{worker} is given up, and goes on after {seconds} s")
     give_up(chaos.world, worker, seconds)
     return None
@@ -177,30 +214,35 @@ def give_up(world: World, worker: Worker, seconds: int) -> None:
 
 def stall(chaos: Chaos, worker: Worker) -> Verdict:
     """It gets nothing done for a while, and may run into its timeout."""
-    seconds = chaos.random.choice((1, 5, 12, 30))
+    seconds = chaos.random.choice((1, 3, 6, 9, 12, 30))
     chaos.note(f"{worker} stalls for {seconds} s")
     chaos.world.scheduler.pause(seconds * 1000)
     return None
 
 
 def duplicate(chaos: Chaos, worker: Worker) -> Verdict:
-    """The same invocation arrives once more, now."""
-    chaos.note(f"{worker} is delivered twice")
-    chaos.world.scheduler.duplicate(worker)
-    return None
-
-
-def duplicate_later(chaos: Chaos, worker: Worker) -> Verdict:
-    """The same invocation arrives once more, when nobody expects it."""
-    seconds = chaos.random.choice((1, 10, 30, 120, 1800))
+    """The same invocation arrives once more: now, or when nobody expects it."""
+    seconds = chaos.random.choice((0, 0, 0, 1, 10, 30, 120, 1800))
     chaos.note(f"{worker} is delivered again after {seconds} s")
     chaos.world.scheduler.duplicate(worker, seconds * 1000)
     return None
 
 
+def again(chaos: Chaos, worker: Worker) -> Verdict:
+    """An earlier invocation arrives once more just now, and goes first."""
+    past = [w for w in chaos.world.scheduler.workers if w.role in INVOKED and w.dead]
+    near = [w for w in past if w.index == worker.index]
+    if past:
+        earlier = chaos.random.choice(near or past)
+        chaos.note(f"{earlier} is delivered again")
+        chaos.world.scheduler.duplicate(earlier)
+        chaos.world.scheduler.pause(0)
+    return None
+
+
 def delayed(chaos: Chaos, worker: Worker) -> Verdict:
     """The request stays under way, and lands after everybody has given up: in the time that targets declare."""
-    milliseconds = chaos.random.choice((500, 3_000, 8_000, 15_000, 19_900))
+    milliseconds = chaos.random.choice((500, 3_000, 5_000, 7_000, LATEST))
     chaos.note(f"{worker}: its call lands after {milliseconds} ms")
     return f"delayed {milliseconds}"
 
@@ -308,3 +350,17 @@ AMBIENT: tuple[Callable[[Chaos, Worker], None], ...] = (
     _stranger,
     _conflict,
 )
+
+
+KINDS: dict[str, Fault] = {
+    "crash": crash,
+    "zombie": zombie,
+    "stall": stall,
+    "ambient": ambient,
+    "expire": expire,
+    "revoke": revoke,
+    "again": again,
+    "duplicate": duplicate,
+    "delayed": delayed,
+    **{verdict: says(verdict) for verdict in SAID},
+}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tests.simulation import catalogue
-from tests.simulation.chaos import credential_of, give_up, second_driver
+from tests.simulation.chaos import LATEST, credential_of, give_up, second_driver
 from tests.simulation.scenario import Scenario
 from tests.simulation.scheduler import Place, Verdict, Worker
 from tests.simulation.world import World
@@ -171,7 +171,7 @@ def lands_late(world: World, index: int) -> None:
     settlement = world.catalogue.steps[index].settlement
     edge = world.scenario.boundary
     cancelled = settlement.tombstone is not None and (edge is None or index <= edge)
-    late = 600_000 if cancelled else 19_900
+    late = 600_000 if cancelled else LATEST
     world.scheduler.arm(("run", index, "call:before"), lambda _: f"delayed {late}")
 
 

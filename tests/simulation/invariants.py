@@ -344,6 +344,9 @@ class Watch:
             elif not exists or None in in_cases or in_cases & {index, *self._waits[index]}:
                 # In a case, or waiting for an undo that is in one.
                 continue
+            elif index in self.world.people.lies and state != "completed":
+                # A named person has said so, and nobody has ever reported otherwise.
+                continue
             elif before and head["direction"] == "compensating":
                 if (self.step(index).get("undo") or {}).get("state") != "accepted":
                     self._lost(3, f"the effect of step {index} is neither undone nor in a case")

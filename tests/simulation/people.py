@@ -11,7 +11,7 @@ from functions.domain.ledger.records import Direction, StepRecord
 from functions.usecases.cancel_saga import cancel_saga
 from functions.usecases.claim_case import claim_case
 from functions.usecases.decide_approval import decide_approval
-from functions.usecases.records import read_saga
+from functions.usecases.records import read_saga, the_saga
 from functions.usecases.resolve_case import AttemptAlive, Settled, _alive, resolve_case
 from tests.simulation.catalogue import APPROVERS, OPERATORS, SETTLES_AFTER
 from tests.simulation.disturbances import AccessDenied, Unreachable
@@ -33,6 +33,8 @@ class People:
         self.world = world
         self.tried: Counter[tuple[int | None, str]] = Counter()
         self.visits = 0
+        self.lies: set[int] = set()
+        """Steps of which somebody said, without looking, that they never happened."""
 
     def noticed(self, what: str, name: str) -> None:
         """A notice has come."""
@@ -139,9 +141,10 @@ class People:
             self._again(case_id)
             return
         case = claimed.case
-        world.credentials.restore()
         resolution = self._choice(case)
-        if not self._acts(case, resolution):
+        self._mends(case)
+        says_first = world.scenario.operator == "first"
+        if not says_first and not self._acts(case, resolution):
             self._again(case_id, 30_000)
             return
         world.note(f"{case.id} ({case.cause.value}): {resolution.value}")
@@ -165,6 +168,8 @@ class People:
             self._again(case_id)
         else:
             self.tried[case.index, case.direction] += 1
+            if says_first and isinstance(answer, Settled):
+                self._now_by_hand(case, resolution)
 
     def _again(self, case_id: str, wait: int = LOOKS_AGAIN) -> None:
         self.world.later(wait, lambda: self.operator_comes(case_id))
@@ -185,30 +190,42 @@ class People:
             return True
         known = self.world.watch.step(case.index)["forward"]["state"] == "completed"
         exists = self.world.target.exists(case.index)
+        if self.world.scenario.operator == "careless" and case.direction == "undo" and not known:
+            self.lies.add(case.index)
+            return True
         return exists if case.direction == "undo" and known else not exists
 
-    def _acts(self, case: Case, resolution: Resolution) -> bool:
-        """Mend what can be mended, or do by hand what is owed. False: it is too early for that."""
-        world, index = self.world, case.index
-        if index is None:
-            return True
+    def _mends(self, case: Case) -> None:
+        """Mend what can be mended: credentials are given back, and the target is talked to."""
+        self.world.credentials.restore()
         for side in ("do", "undo"):
-            behaviour = world.target.behaviours.get((index, side))
-            if behaviour is not None:
+            behaviour = self.world.target.behaviours.get((case.index or 0, side))
+            if behaviour is not None and case.index is not None:
                 behaviour.refuses, behaviour.unavailable, behaviour.conflicts = False, 0, False
-        if resolution is Resolution.RETRY:
+
+    def _acts(self, case: Case, resolution: Resolution) -> bool:
+        """Do by hand what is owed, once nothing of it can still happen by itself. False: it is too early for that."""
+        if case.index is None or resolution is Resolution.RETRY:
             return True
-        saga = read_saga(world.store, "s4471")
+        saga = read_saga(self.world.store, "s4471")
         if saga is None:
             return False
-        step = saga.steps[index]
-        if _alive(step, world.now(), SETTLES, by_hand=True) is not None:
+        step = saga.steps[case.index]
+        if _alive(step, self.world.now(), SETTLES, by_hand=True) is not None:
             return False
         if resolution is Resolution.DONE:
             self._by_hand(step, back=saga.head.direction is Direction.COMPENSATING)
         elif not self._true(case, resolution):
             return False
         return True
+
+    def _now_by_hand(self, case: Case, resolution: Resolution) -> None:
+        """Do what one has just put on record as done."""
+        if case.index is None or resolution is not Resolution.DONE:
+            return
+        saga = the_saga(self.world.store.inner, "s4471")
+        back = saga.head.direction is Direction.COMPENSATING
+        self._by_hand(saga.steps[case.index], back=back)
 
     def _by_hand(self, step: StepRecord, *, back: bool) -> None:
         target = self.world.target

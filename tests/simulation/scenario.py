@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Approver = Literal["approve", "reject", "silent", "late", "twice", "race"]
-Operator = Literal["settle", "retry", "done", "silent"]
+Operator = Literal["settle", "retry", "done", "first", "careless", "silent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,8 @@ class Scenario:
 
     `kinds` are the steps' kinds as letters, `targets` what the target of each can do, `style` how steps depend on each
     other. `ask`: policy asks people before the pivot. The operator *settles* (tries again once, then does it by hand),
-    always tries again, always does it by hand, or never comes.
+    always tries again, always does it by hand, does it by hand *first* on record and then in fact, says without looking that
+    it did not happen, or never comes.
     """
 
     kinds: str

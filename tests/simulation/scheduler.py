@@ -79,7 +79,7 @@ class Scheduler:
     shuffled: bool = False
     _heap: list[tuple[int, float, int, Event]] = field(default_factory=list)
     _sequence: int = 0
-    _workers: list[Worker] = field(default_factory=list)
+    workers: list[Worker] = field(default_factory=list)
     _hub: greenlet | None = None
 
     def clock(self) -> int:
@@ -111,8 +111,8 @@ class Scheduler:
         delay: int = 0,
     ) -> Worker:
         """Start a worker. `report` is told how it ended: None, or the name of its error."""
-        worker = Worker(len(self._workers), role, index, work, report, timeout)
-        self._workers.append(worker)
+        worker = Worker(len(self.workers), role, index, work, report, timeout)
+        self.workers.append(worker)
         self.later(delay, lambda: self._begin(worker))
         return worker
 
@@ -206,10 +206,10 @@ class Scheduler:
     def close(self) -> None:
         """End all that is left, without letting it do anything."""
         self.over = True
-        for worker in self._workers:
+        for worker in self.workers:
             if worker.thread is not None and not worker.thread.dead:
                 worker.thread.throw()
-        self._workers.clear()
+        self.workers.clear()
         self._heap.clear()
 
     def _begin(self, worker: Worker) -> None:
