@@ -36,8 +36,8 @@ from functions.domain.catalogue import (
 )
 
 _ADAPTERS = "functions.catalogues.environments.adapters"
-_CALL = timedelta(seconds=8)
-_UNDO_CALL = timedelta(seconds=12)
+_CALL = timedelta(seconds=6)
+_UNDO_CALL = timedelta(seconds=8)
 _KEYS = timedelta(days=365)
 _RECORDS = timedelta(days=365)
 _SETTLES = timedelta(seconds=30)

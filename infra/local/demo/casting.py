@@ -12,6 +12,7 @@ from cli.tokens import agent_tokens, sign_in
 from functions.aws.dynamo import DynamoStore
 from functions.sandbox import asks
 from functions.sandbox.client import ShopAdmin
+from infra.local.demo.account import Account
 from infra.local.demo.callers import Caller, Terminal
 from infra.local.demo.plans import SKU
 from infra.local.demo.stage import Stage
@@ -39,6 +40,7 @@ def cast_stage(place: Place) -> Stage:
         approver_terminal=_terminal("approver", place),
         operator_terminal=_terminal("operator", place),
         shop=shop,
+        account=Account.of(place),
         store=store,
     )
 

@@ -45,17 +45,55 @@ def plan(
     *,
     rationale: str = RATIONALE,
     notes: tuple[str, ...] = (),
+    catalogue: str = "fulfilment",
 ) -> dict[str, Any]:
     """A plan of these steps for one request."""
     return {
         "request_id": request_id,
-        "catalogue": "fulfilment",
+        "catalogue": catalogue,
         "steps": chosen,
         "provenance": {
             "run_id": f"run-{request_id}",
-            "prompt_version": "fulfilment-7",
+            "prompt_version": f"{catalogue}-7",
             "source_document_id": f"mail-{request_id}",
         },
         "rationale": rationale,
         "notes": list(notes),
     }
+
+
+def environment_steps(
+    environment: str, *, audience: str = "team", access: str = "contribute"
+) -> list[dict[str, Any]]:
+    """Create, let a team in, publish, register, notify: as the second seed tells it."""
+    return [
+        {
+            "id": "create",
+            "name": "create_environment",
+            "arguments": {"environment": environment, "purpose": "demonstration"},
+        },
+        {
+            "id": "grant",
+            "name": "grant_access",
+            "arguments": {"team": "payments", "access": access},
+        },
+        {
+            "id": "publish",
+            "name": "publish_instruction",
+            "arguments": {
+                "audience": audience,
+                "title": "Use the new environment",
+                "text": f"From today on, work in {environment}.",
+            },
+        },
+        {
+            "id": "register",
+            "name": "register_environment",
+            "arguments": {"keep_for_days": 30},
+        },
+        {
+            "id": "notify",
+            "name": "notify_team",
+            "arguments": {"message": "instruction_published"},
+        },
+    ]

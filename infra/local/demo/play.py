@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.markup import escape
 
-from infra.local.demo.scenes import LONGEST, SAME_SAGA, SCENES, Scene
+from infra.local.demo.scenes import IN_TURN, LONGEST, SCENES, Scene
 from infra.local.demo.stage import Stage
 from infra.local.demo.story import Story
 
@@ -22,9 +22,10 @@ _MARKS = {None: "   ·", True: "[green]   ✓[/green]", False: "[red]   ✗[/red
 def performance(stage: Stage) -> Iterator[list[Story]]:
     """The stories of all scenes, while these are being played."""
     stories = [Story(title) for title, _ in SCENES]
-    alone = [i for i in range(len(SCENES)) if i not in SAME_SAGA and i != LONGEST]
+    early = {*LONGEST, *(i for turn in IN_TURN for i in turn)}
+    alone = [i for i in range(len(SCENES)) if i not in early]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for indexes in ((LONGEST,), SAME_SAGA, *((i,) for i in alone)):
+        for indexes in (*((i,) for i in LONGEST), *IN_TURN, *((i,) for i in alone)):
             pool.submit(_perform, stage, stories, indexes)
         yield stories
 
@@ -38,7 +39,7 @@ def play(stage: Stage, console: Console) -> int:
     failed = sum(bool(story.failures()) for story in stories)
     checks = sum(len(story.checks()) for story in stories)
     seconds = time.monotonic() - began
-    console.print(f"\n{checks} checks against ledger and books in {seconds:.0f} s")
+    console.print(f"\n{checks} checks against ledger and targets in {seconds:.0f} s")
     console.print(f"[bold]{len(stories)} scenes, {failed} failed[/bold]", highlight=False)
     return failed
 

@@ -15,6 +15,7 @@ from functions.sandbox import asks
 from functions.sandbox.client import ShopAdmin
 from functions.sandbox.faults import Fault, Trouble
 from functions.usecases.records import the_saga
+from infra.local.demo.account import Account
 from infra.local.demo.callers import Answer, Caller, Terminal
 from infra.local.demo.plans import SKU, plan, steps
 from infra.local.demo.story import Story
@@ -38,6 +39,7 @@ class Stage:
     operator_terminal: Terminal
     approver_terminal: Terminal
     shop: ShopAdmin
+    account: Account
     store: DynamoStore
     run: str = field(default_factory=lambda: secrets.token_hex(2))
 
@@ -109,6 +111,16 @@ class Stage:
                 return seen
             time.sleep(_PAUSE)
         raise SceneStuck(f"waited {within:.0f} s for {what}")
+
+    def case(self, saga_id: str) -> dict[str, Any]:
+        """The case of a saga, with its evidence."""
+
+        def look() -> dict[str, Any] | None:
+            cases = self.operator.get("/cases").body["cases"]
+            return next((c for c in cases if c["saga_id"] == saga_id), None)
+
+        case = self.until(look, f"the case of saga {saga_id}")
+        return self.operator.get(f"/cases/{case['case_id']}").body
 
     def approval(self, saga_id: str) -> dict[str, Any]:
         """The open approval of a saga."""

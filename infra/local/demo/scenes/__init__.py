@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from infra.local.demo.scenes import approvals, compensation, plans, recovery
+from infra.local.demo.scenes import approvals, compensation, environments, plans, recovery
 from infra.local.demo.stage import Stage
 from infra.local.demo.story import Story
 
@@ -26,9 +26,18 @@ SCENES: tuple[tuple[str, Scene], ...] = (
     ("The shipment fails until its budget is spent: a case", recovery.case_settled),
     ("The same request five times at once; then with other contents", plans.repeated),
     ("The capture's answer is lost after it took effect", recovery.capture_lost),
+    ("Environments: created, a team let in, an instruction published", environments.published),
+    (
+        "The channel closes before the publication: undone, another grant intact",
+        environments.refused_before_publication,
+    ),
+    ("The process dies while it removes an environment", environments.died_while_removing),
+    ("The publication's answer is lost with its process", environments.publication_lost),
+    ("The environment has gained somebody's work: a case", environments.somebody_works_there),
+    ("The undo's authority is revoked: blocked, then settled", environments.authority_lost),
 )
 
-SAME_SAGA = (0, 1)
-"""These follow each other: the second goes on with the first one's saga."""
-LONGEST = 6
-"""In this one nobody answers for a while: it begins at once."""
+IN_TURN = ((0, 1), (12, 13))
+"""These follow each other: on the same saga, or on the same channel."""
+LONGEST = (14, 6, 15)
+"""In these something is waited for: a lease, an answer that does not come. They begin at once."""
