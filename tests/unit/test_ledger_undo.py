@@ -155,7 +155,7 @@ def test_no_undo_starts_unless_the_saga_compensates(direction: Direction, state:
     assert decision == Stopped(Stop.BARRED)
 
 
-@pytest.mark.parametrize("state", SETTLED)
+@pytest.mark.parametrize("state", sorted(SETTLED))
 def test_what_is_settled_is_not_done_again(state: S) -> None:
     assert claim(completed(state=state), settled=True) == Undone()
     assert settle(completed(state=state)) == Undone()
@@ -447,7 +447,7 @@ def test_a_person_settles_what_is_blocked_and_nothing_that_runs(
         undo.resolve(completed(state=S.SUCCEEDED), accepted=accepted)
 
 
-@pytest.mark.parametrize("state", SETTLED)
+@pytest.mark.parametrize("state", sorted(SETTLED))
 def test_an_undo_is_owed_again_only_where_it_was_settled_without_an_effect(state: S) -> None:
     if state in {S.NOT_NEEDED, S.RESOLVED}:
         assert of(undo.reawaken(completed(state=state))).state is S.PENDING
