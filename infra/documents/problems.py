@@ -1,10 +1,9 @@
-"""The page of every problem: from the list of codes, and from what the fulfilment catalogue's preconditions say."""
+"""The page of every problem: from the list of codes, and from what our catalogues' preconditions say."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from functions.catalogues.fulfilment.catalogue import CATALOGUE
 from functions.domain.codes import Code
 from infra.documents.operations import OPERATIONS
 from infra.documents.preconditions import provoked
@@ -31,8 +30,8 @@ lowest status wins.
 This page is made from `functions/domain/codes.py` by `make openapi`.
 """
 
-_CATALOGUE = """\
-## Preconditions of the {name} catalogue
+_CATALOGUES = """\
+## Preconditions of the catalogues
 
 A catalogue's preconditions bring codes of their own. They answer as `{failed}` does: {status}, with the place of
 the argument. Just before a plan's boundary runs, its preconditions are asked again; then they refuse the step instead.
@@ -41,7 +40,7 @@ the argument. Just before a plan's boundary runs, its preconditions are asked ag
 
 def text() -> str:
     """The page as it is committed."""
-    return "\n".join([_HEAD, *_codes(), "", *_preconditions()]) + "\n"
+    return "\n".join([_HEAD, *_codes(), "", *_preconditions()])
 
 
 def _codes() -> Iterator[str]:
@@ -64,12 +63,16 @@ def _where(code: Code) -> str:
 
 def _preconditions() -> Iterator[str]:
     failed = Code.PRECONDITION_FAILED
-    yield _CATALOGUE.format(name=CATALOGUE.name, failed=failed.value, status=failed.status)
-    yield "| code | precondition | steps | an example of its message |"
-    yield "|---|---|---|---|"
-    for each in provoked():
-        steps = ", ".join(f"`{step}`" for step in each.steps)
-        yield f"| `{each.code}` | `{each.precondition}` | {steps} | {_cell(each.example)} |"
+    yield _CATALOGUES.format(failed=failed.value, status=failed.status)
+    for name, codes in provoked().items():
+        yield f"### The {name} catalogue"
+        yield ""
+        yield "| code | precondition | steps | an example of its message |"
+        yield "|---|---|---|---|"
+        for each in codes:
+            steps = ", ".join(f"`{step}`" for step in each.steps)
+            yield f"| `{each.code}` | `{each.precondition}` | {steps} | {_cell(each.example)} |"
+        yield ""
 
 
 def _cell(words: str) -> str:

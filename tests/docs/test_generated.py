@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from functions.catalogues.environments import preconditions as environments
 from functions.catalogues.fulfilment import preconditions
 from functions.domain.codes import Code
 from functions.handlers import agent_api, identity
@@ -120,10 +121,12 @@ def test_every_code_and_its_status_stand_in_the_page_of_problems(root: Path) -> 
 
 
 def test_every_code_of_the_catalogues_preconditions_is_provoked() -> None:
-    written = set(re.findall(r'code="([a-z_]+)"', Path(preconditions.__file__).read_text()))
     states = {"order_shipped", "order_cancelled"}  # written as order_{state}
-    assert {each.code for each in provoked()} == written | states
-    assert not {each.code for each in provoked()} & {code.value for code in Code}
+    for name, module in (("fulfilment", preconditions), ("environments", environments)):
+        written = set(re.findall(r'code="([a-z_]+)"', Path(module.__file__).read_text()))
+        codes = {each.code for each in provoked()[name]}
+        assert codes == written | (states if name == "fulfilment" else set())
+        assert not codes & {code.value for code in Code}
 
 
 def _event(operation: Operation, *, scope: str, **person: str) -> dict[str, Any]:

@@ -67,15 +67,20 @@ def channel_is_open(arguments: BaseModel, channel: Channel | None) -> list[Viola
     if not isinstance(arguments, PublishInstruction):
         return []
     if channel is None:
-        return [_closed("channel_not_found", "the channel is not there")]
+        return [_closed(code="channel_not_found", message="the channel is not there")]
     if channel.state == "frozen":
-        return [_closed("channel_frozen", "the channel is frozen")]
+        return [_closed(code="channel_frozen", message="the channel is frozen")]
     if channel.state == "team-only" and arguments.audience == "everyone":
-        return [_closed("channel_team_only", "the channel takes nothing for everyone at present")]
+        return [
+            _closed(
+                code="channel_team_only",
+                message="the channel takes nothing for everyone at present",
+            )
+        ]
     return []
 
 
-def _closed(code: str, message: str) -> Violation:
+def _closed(*, code: str, message: str) -> Violation:
     return Violation(
         code=code,
         message=message,
