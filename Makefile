@@ -7,7 +7,7 @@ TOOLS := .tools/stamp
 export UV_PYTHON_DOWNLOADS := never
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
-.PHONY: mutants setup demo demo-console browser up down status test crash-matrix crash-matrix-deep explore lint format golden openapi clean kill-test bench-safety bench-counts
+.PHONY: mutants setup demo demo-console browser up down status test crash-matrix crash-matrix-deep explore lint format golden openapi clean kill-test bench-safety bench-counts spec
 
 setup: .venv/stamp node_modules/stamp .emulator/stamp ## install everything, locked, inside this folder
 
@@ -65,8 +65,11 @@ bench-safety: setup .bench/stamp ## a kill between effect and record: this produ
 bench-counts: setup ## what a saga costs: transitions, invocations, writes, reads; and what each handler loads
 	$(RUN)/python -m benchmarks.counts
 
+spec: .spec/stamp ## the protocol as a TLA+ specification: TLC checks it, and that it misses each of its rules
+	.spec/bin/python docs/spec/check.py
+
 clean: down ## remove all that `make setup` and the local stage made
-	rm -rf .tools .venv .emulator .bench .local node_modules cdk.out
+	rm -rf .tools .venv .emulator .bench .spec .local node_modules cdk.out
 
 $(TOOLS):
 	python3 -m venv .tools && .tools/bin/pip install --quiet --disable-pip-version-check uv==0.13.9 && touch $@
@@ -79,6 +82,9 @@ node_modules/stamp: package.json package-lock.json
 
 .emulator/stamp: $(TOOLS) infra/local/emulator-requirements.txt
 	$(UV) venv --quiet --clear .emulator && $(UV) pip install --quiet --python .emulator --require-hashes -r infra/local/emulator-requirements.txt && touch $@
+
+.spec/stamp: $(TOOLS) docs/spec/requirements.txt
+	$(UV) venv --quiet --clear .spec && $(UV) pip install --quiet --python .spec --require-hashes -r docs/spec/requirements.txt && touch $@
 
 .bench/stamp: $(TOOLS) benchmarks/safety/requirements.txt
 	$(UV) venv --quiet --clear .bench && $(UV) pip install --quiet --python .bench --require-hashes -r benchmarks/safety/requirements.txt && touch $@
