@@ -80,6 +80,14 @@ class Environments(Construct):
         topic = sns.Topic(
             self, "Topic", topic_name=self._topic_name, fifo=True, enforce_ssl=not local
         )
+        # Without a policy of its own a topic lets everybody in the account publish.
+        topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.AccountRootPrincipal()],
+                actions=["sns:GetTopicAttributes"],
+                resources=[topic.topic_arn],
+            )
+        )
         self.inbox = sqs.Queue(
             self,
             "Inbox",
