@@ -28,6 +28,7 @@ _LISTED = " (target has a list)"
 _ATTEMPTS = 5
 
 Play = Callable[[list[str]], dict[str, Knows]]
+"""From ids of trials to what is known of each in the end, by the reference that stands on its effects."""
 
 
 def main() -> int:

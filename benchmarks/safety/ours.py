@@ -23,6 +23,7 @@ from benchmarks.safety.count import Knows
 from benchmarks.safety.ours_catalogue import CATALOGUE, CHARGE, CHARGE_ON_LIST
 from functions.aws.dynamo import INDEXES, DynamoStore
 from functions.domain.catalogue import Step
+from functions.domain.keys import forward_key
 from functions.domain.ledger.records import Saga
 from functions.domain.ledger.status import Status, status
 from functions.domain.plan import Plan, PlannedStep, Provenance
@@ -65,7 +66,9 @@ def _play(step: Step, references: list[str]) -> dict[str, Knows]:
     try:
         bench = Bench(store, step, queue)
         with ThreadPoolExecutor(_SAGAS) as pool:
-            return dict(zip(references, pool.map(bench.trial, references), strict=True))
+            # What stands on our effects, and so in the target's books, is the step's key.
+            keys = [forward_key(saga_id, 0) for saga_id in references]
+            return dict(zip(keys, pool.map(bench.trial, references), strict=True))
     finally:
         for table in (LEDGER, PEOPLE):
             client.delete_table(TableName=table)
