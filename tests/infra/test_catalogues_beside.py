@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from cli.new_catalogue import cdk_entry, write_catalogue
 from functions.catalogues.environments.catalogue import CATALOGUE
 from functions.domain.catalogue import Step
 from infra.settings import Settings
 from tests.infra.deployed import CDK_JSON, Deployed, synthesize
 
 pytestmark = pytest.mark.xdist_group("infra")
+THEIRS = {"their_warehouse", "noticeboard"}
 UNDOS = [step for step in CATALOGUE.steps if step.undo]
 FILLED = {
     "partition": "${AWS::Partition}",
@@ -32,10 +34,12 @@ FILLED = {
 
 @pytest.fixture(scope="module")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Deployed]]:
-    """What cdk.json says, and a third catalogue from a folder that the checkout knows nothing of."""
+    """What cdk.json says, and two catalogues from a folder that the checkout knows nothing of; one is newly begun."""
     folder = tmp_path_factory.mktemp("theirs")
     shutil.copy(Path(__file__).parent / "warehouse.py", folder / "their_warehouse.py")
+    write_catalogue("noticeboard", folder)
     sys.path.insert(0, str(folder))
+    begun = json.loads(cdk_entry("noticeboard"))
     theirs = {
         "catalogue": "their_warehouse:CATALOGUE",
         "settings": {"WAREHOUSE_QUEUE": "pallets"},
@@ -44,11 +48,12 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Dep
         yield synthesize(
             tmp_path_factory.mktemp("beside"),
             "production",
-            catalogues=[*CDK_JSON["context"]["catalogues"], theirs],
+            catalogues=[*CDK_JSON["context"]["catalogues"], theirs, begun],
         )
     finally:
         sys.path.remove(str(folder))
-        sys.modules.pop("their_warehouse", None)
+        for name in [n for n in sys.modules if n.partition(".")[0] in THEIRS]:
+            del sys.modules[name]
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +68,7 @@ def test_every_catalogue_has_its_functions_side_by_side(product: Deployed) -> No
         "environments-create_environment-undo",
         "warehouse-move-run",
         "warehouse-move-undo",
+        "noticeboard-post_notice-undo",
     }
     assert expected <= set(product.functions)
     references = product.environment("agent-api")["CATALOGUES"].split(",")
@@ -70,6 +76,7 @@ def test_every_catalogue_has_its_functions_side_by_side(product: Deployed) -> No
         "catalogue",
         "catalogue",
         "their_warehouse",
+        "catalogue",
     ]
 
 
