@@ -205,8 +205,8 @@ AskForward(d) == LET i == At(d) c == Do(i) IN
 (* functions/usecases/settle_step.py, going back: the tombstone first, where there is one *)
 AskBack(d) == LET i == At(d) c == Do(i) IN
   /\ \/ Here(d, "settle") /\ Current(d)
-     \/ Here(d, "undo") /\ head.dir = "compensating" /\ ~Settled(i) /\ ~HasCase(i)
-  /\ ~Completed(i) /\ Unsettled(c)
+     \/ Here(d, "undo") /\ head.dir = "compensating" /\ ~Settled(i)
+  /\ ~Completed(i) /\ ~HasCase(i) /\ Unsettled(c)
   /\ c \in Tombstone \cup Status
   /\ WorthAsking(c, BackJob(c))
   /\ Claimed(c, "unknown", BackJob(c))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-MEMORY = "2g"
+MEMORY = "1g"
 _STATES = re.compile(r"(\d+) states generated, (\d+) distinct states found")
 _FAILED = (
     re.compile(r"Error: Invariant (\w+) is violated"),
@@ -22,6 +22,7 @@ _FAILED = (
     re.compile(r"Error: (Deadlock) reached"),
 )
 _STATE = re.compile(r"^State \d+: ", re.MULTILINE)
+_CLOSING = {"<<": ">>", "{": "}"}
 _TOKEN = re.compile(r'<<|>>|\|->|:>|@@|[\[\](),{}]|"[^"]*"|[A-Za-z_0-9]+')
 
 
@@ -69,10 +70,10 @@ def check(java: str, jar: Path, module: str, config: str, *, deadlock: bool = Tr
             check=False,
             cwd=folder,
         )
-    return _verdict(ran.stdout + ran.stderr)
+    return _verdict(ran.stdout + ran.stderr, ran.returncode)
 
 
-def _verdict(output: str) -> Verdict:
+def _verdict(output: str, status: int) -> Verdict:
     counts = _STATES.findall(output)
     states = int(counts[-1][1]) if counts else 0
     steps = len(_STATE.findall(output))
@@ -82,7 +83,8 @@ def _verdict(output: str) -> Verdict:
     if "No error has been found" in output:
         return Verdict(None, None, states, steps, output)
     errors = [line for line in output.splitlines() if "rror" in line or "xception" in line]
-    return Verdict(None, (errors or ["TLC ended without a verdict"])[0], states, steps, output)
+    silent = f"TLC ended with status {status} and no verdict"
+    return Verdict(None, (errors or [silent])[0], states, steps, output)
 
 
 def trace(output: str) -> Iterator[str]:
@@ -121,8 +123,8 @@ def _leaves(path: str, value: object) -> Iterator[tuple[str, str]]:
 def _parsed(tokens: list[str], at: int) -> tuple[object, int]:
     """The value that starts at token `at`, and the token after it. Records and functions become dicts."""
     token = tokens[at]
-    if token == "<<":  # noqa: S105 - a bracket
-        return _sequence(tokens, at + 1)
+    if token in _CLOSING:
+        return _several(tokens, at + 1, _CLOSING[token])
     if token in {"[", "("}:
         found: dict[str, object] = {}
         at += 1
@@ -135,9 +137,10 @@ def _parsed(tokens: list[str], at: int) -> tuple[object, int]:
     return token.strip('"'), at + 1
 
 
-def _sequence(tokens: list[str], at: int) -> tuple[object, int]:
+def _several(tokens: list[str], at: int, end: str) -> tuple[object, int]:
+    """A sequence or a set: of plain values in one word, otherwise by number."""
     parts: list[object] = []
-    while tokens[at] != ">>":
+    while tokens[at] != end:
         part, at = _parsed(tokens, at)
         parts.append(part)
         at += tokens[at] == ","
