@@ -28,6 +28,7 @@ FLAGS = (
 LIVE = "live_"
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Those that play on the deployed stack share it with the end-to-end tests; the others share a browser."""
     here = Path(__file__).parent

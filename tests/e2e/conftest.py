@@ -12,6 +12,7 @@ from tests.live import outputs, place, stage
 __all__ = ["outputs", "place", "stage"]
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All of these share one deployed stack, so one worker plays them all."""
     for item in items:
