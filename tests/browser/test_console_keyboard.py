@@ -25,7 +25,9 @@ def page(stub: Stub) -> Page:
     stub.says("/cases/c1", case)
     stub.says("/sagas/saga1", bodies.saga(final=True))
     stub.says("/sagas", {"sagas": [], "next": None})
-    return stub.open()
+    page = stub.open()
+    expect(page.locator(".card")).to_have_count(2)
+    return page
 
 
 def names(page: Page, presses: int) -> list[str]:
@@ -40,7 +42,6 @@ def names(page: Page, presses: int) -> list[str]:
 
 
 def test_an_approval_is_found_and_given_with_the_keyboard_alone(stub: Stub, page: Page) -> None:
-    expect(page.locator(".card")).to_have_count(2)
     assert names(page, 5) == [
         "Skip to the content",
         "Waiting",
@@ -90,8 +91,13 @@ def test_the_first_tab_leads_past_the_head_of_the_page(page: Page) -> None:
     assert "#main" not in page.url
 
 
-def test_whatever_has_the_focus_shows_it(page: Page) -> None:
+def test_whoever_used_the_link_before_the_script_came_is_shown_what_waits(page: Page) -> None:
+    page.evaluate("location.hash = '#main'")
     expect(page.locator(".card")).to_have_count(2)
+    expect(page.get_by_role("heading", level=1)).not_to_have_text("Not found")
+
+
+def test_whatever_has_the_focus_shows_it(page: Page) -> None:
     for _ in range(6):
         page.keyboard.press("Tab")
         outline = page.evaluate(f"getComputedStyle({WITHIN}).outlineStyle")

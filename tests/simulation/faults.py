@@ -14,6 +14,7 @@ from tests.simulation import catalogue
 from tests.simulation.chaos import LATEST, credential_of, give_up, second_driver
 from tests.simulation.scenario import Scenario
 from tests.simulation.scheduler import Place, Verdict, Worker
+from tests.simulation.target import Side
 from tests.simulation.world import World
 
 
@@ -30,7 +31,10 @@ class Fault(StrEnum):
 Act = Callable[[World, Worker], Verdict]
 LEASE = 40_000
 """Milliseconds by which every lease has lapsed."""
-SHORT, LONG = 3, 40
+SHORT = 14
+"""Seconds that a function may stall and still make a call: just within its life, well beyond `settles_after`."""
+LONG = {"run": 30, "undo": 36}
+"""Seconds after which a zombie wakes: its lease has lapsed, and the next attempt is at work."""
 MANY_MINUTES = 30 * 60
 DENIED_FOR = 10 * 60_000
 
@@ -41,7 +45,8 @@ class Boundary:
 
     `places` says for which steps of a plan it exists, `here` where a worker then is (and for the how manieth time).
     `begin` makes the run lead there, `already` is what has gone wrong by then. `impossible` has a reason for each cell
-    that cannot exist; `is_itself` names the fault that the boundary already is.
+    that cannot exist; `is_itself` names the fault that the boundary already is. `targets` are the kinds of target for
+    which it exists.
     """
 
     group: str
@@ -54,6 +59,7 @@ class Boundary:
     scenario: dict[str, object] = field(default_factory=dict)
     is_itself: Fault | None = None
     impossible: dict[Fault, str] = field(default_factory=dict)
+    targets: tuple[str, ...] = catalogue.TARGETS
 
     @property
     def title(self) -> str:
@@ -175,6 +181,73 @@ def lands_late(world: World, index: int) -> None:
     world.scheduler.arm(("run", index, "call:before"), lambda _: f"delayed {late}")
 
 
+def zombie_refused(role: str) -> Callable[[World, int], None]:
+    """The first call did nothing; its process stalls before it can say so, and wakes during the next attempt."""
+
+    def begin(world: World, index: int) -> None:
+        side: Side = "undo" if role == "undo" else "do"
+        world.target.behaviours[index, side].unavailable = 1
+        world.scheduler.arm((role, index, "call:after"), lambda worker: _lapsed(world, worker))
+
+    return begin
+
+
+def unknown_and_cancelled(world: World, index: int) -> None:
+    """The call is still under way when a person stops the saga: its undo has to find out."""
+
+    def act(_: Worker) -> Verdict:
+        world.people.cancels()
+        world.scheduler.pause(0)
+        return None
+
+    lands_late(world, index)
+    world.scheduler.arm(("run", index, "call:silence"), act)
+
+
+def undo_lands_late(world: World, index: int) -> None:
+    """The undo's request stays under way as long as its target declares."""
+    turned(world, index)
+    world.scheduler.arm(("undo", index, "call:before"), lambda _: f"delayed {LATEST}")
+
+
+def unknown_and_given_up(verdict: str) -> Callable[[World, int], None]:
+    """Nobody knows what the boundary's call did, and its function may not ask: settling has to find out."""
+
+    def begin(world: World, index: int) -> None:
+        def revoke(worker: Worker) -> Verdict:
+            world.credentials.revoke(credential_of(world, worker))
+            return None
+
+        def restore(_: Worker) -> Verdict:
+            world.credentials.restore()
+            return None
+
+        world.scheduler.arm(("run", index, "call:before"), lambda _: verdict)
+        world.scheduler.arm(("run", index, "call:silence"), revoke)
+        world.scheduler.arm(("settle", index, "read"), restore)
+
+    return begin
+
+
+def forgotten(side: Side) -> Callable[[World, int], None]:
+    """An effect that nobody knows of, an authority that is lost, and people who come when the key is forgotten."""
+
+    def begin(world: World, index: int) -> None:
+        role = "undo" if side == "undo" else "run"
+        if side == "undo":
+            turned(world, index)
+
+        def act(worker: Worker) -> Verdict:
+            world.credentials.revoke(credential_of(world, worker))
+            return None
+
+        world.scheduler.arm((role, index, "call:after"), lambda _: "lost")
+        world.scheduler.arm((role, index, "call:silence"), act)
+        world.people.told = False
+
+    return begin
+
+
 def closes(world: World, index: int) -> None:
     """While people think, the precondition ceases to hold."""
 
@@ -237,7 +310,7 @@ def _second(world: World, _: Worker) -> Verdict:
 
 
 def _lapsed(world: World, worker: Worker) -> Verdict:
-    give_up(world, worker, LONG)
+    give_up(world, worker, LONG.get(worker.role, 40))
     return None
 
 
@@ -258,7 +331,7 @@ CALLERS = frozenset({"run", "settle", "undo"})
 VARIANTS: dict[Fault, tuple[str, ...]] = {
     Fault.CRASH: ("",),
     Fault.LOST: ("",),
-    Fault.DUPLICATE: ("at once", "later"),
+    Fault.DUPLICATE: ("at once", "later", "of an earlier call"),
     Fault.ZOMBIE: ("within its lease", "beyond its lease"),
     Fault.DENIAL: ("", "of everything"),
 }
@@ -275,10 +348,13 @@ def strike(world: World, worker: Worker, fault: Fault, variant: str) -> Verdict:
         case Fault.DUPLICATE if variant == "at once":
             scheduler.duplicate(worker)
             scheduler.pause(0)
+        case Fault.DUPLICATE if variant == "of an earlier call":
+            scheduler.duplicate(_earlier(world, worker))
+            scheduler.pause(0)
         case Fault.DUPLICATE:
             scheduler.duplicate(worker, LEASE + 20_000)
         case Fault.ZOMBIE:
-            seconds = SHORT if variant == "within its lease" else LONG
+            seconds = SHORT if variant == "within its lease" else LONG.get(worker.role, 40)
             if worker.role not in STEPWISE:
                 seconds = MANY_MINUTES
             give_up(world, worker, seconds)
@@ -289,6 +365,12 @@ def strike(world: World, worker: Worker, fault: Fault, variant: str) -> Verdict:
         case Fault.DENIAL:
             world.denied[worker.role] = world.now() + DENIED_FOR
     return None
+
+
+def _earlier(world: World, worker: Worker) -> Worker:
+    """The first invocation of the same step that has ended, or this one where there is none."""
+    ended = (w for w in world.scheduler.workers if w.dead and w.role in CALLERS)
+    return next((w for w in ended if w.index == worker.index), worker)
 
 
 # The rows
@@ -305,6 +387,10 @@ def _run(phase: str) -> Callable[[int], Place]:
 
 def _undo(phase: str) -> Callable[[int], Place]:
     return lambda index: ("undo", index, phase)
+
+
+def _settle(phase: str) -> Callable[[int], Place]:
+    return lambda index: ("settle", index, phase)
 
 
 def _begin(phase: str) -> Callable[[int], Place]:
@@ -381,6 +467,24 @@ FORWARD = (
         begin=lands_late,
         is_itself=Fault.LOST,
     ),
+    Boundary(
+        "forward",
+        "the next call, while a zombie's refusal is due",
+        every,
+        _run("call:before"),
+        nth=2,
+        begin=zombie_refused("run"),
+        targets=("full", "keys"),
+    ),
+    Boundary(
+        "forward",
+        "the next keyless call, while a zombie's refusal is due",
+        compensable,
+        _run("call:before"),
+        nth=2,
+        begin=zombie_refused("run"),
+        targets=("status",),
+    ),
 )
 UNDO = (
     Boundary("undo", "before the claim", compensable, _undo("undo-claim:before"), begin=turned),
@@ -427,6 +531,115 @@ UNDO = (
         _undo("call:before"),
         nth=catalogue.BUDGET,
         begin=undo_nearly_spent,
+    ),
+    Boundary(
+        "undo",
+        "the next call, while a zombie's refusal is due",
+        compensable,
+        _undo("call:before"),
+        nth=2,
+        begin=both(turned, zombie_refused("undo")),
+        targets=("full", "keys", "status"),
+    ),
+)
+ANSWERS = ("full", "status")
+CANCELS = ("full", "tombstone")
+SETTLING = (
+    Boundary(
+        "settling",
+        "before the question is claimed",
+        every,
+        _run("ask:before"),
+        begin=lands_late,
+        targets=ANSWERS,
+    ),
+    Boundary(
+        "settling",
+        "question claimed, not asked",
+        every,
+        _run("status:before"),
+        begin=lands_late,
+        targets=ANSWERS,
+    ),
+    Boundary(
+        "settling",
+        "answered, not recorded",
+        every,
+        _run("status:after"),
+        begin=lands_late,
+        targets=ANSWERS,
+    ),
+    Boundary(
+        "settling",
+        "going back, question claimed, not asked",
+        compensable,
+        _undo("status:before"),
+        begin=unknown_and_cancelled,
+        targets=("status",),
+    ),
+    Boundary(
+        "settling",
+        "going back, answered, not recorded",
+        compensable,
+        _undo("status:after"),
+        begin=unknown_and_cancelled,
+        targets=("status",),
+    ),
+    Boundary(
+        "settling",
+        "going back, before the tombstone",
+        compensable,
+        _undo("tombstone:before"),
+        begin=unknown_and_cancelled,
+        targets=CANCELS,
+    ),
+    Boundary(
+        "settling",
+        "going back, tombstone not recorded",
+        compensable,
+        _undo("tombstone:after"),
+        begin=unknown_and_cancelled,
+        targets=CANCELS,
+    ),
+    Boundary(
+        "settling",
+        "of an undo, before the question",
+        compensable,
+        _undo("undo-ask:before"),
+        begin=undo_lands_late,
+        targets=ANSWERS,
+    ),
+    Boundary(
+        "settling",
+        "of an undo, answered, not recorded",
+        compensable,
+        _undo("status:after"),
+        begin=undo_lands_late,
+        targets=ANSWERS,
+    ),
+    Boundary(
+        "settling",
+        "of the boundary, before the question",
+        boundary,
+        _settle("ask:before"),
+        begin=unknown_and_given_up(f"delayed {LATEST}"),
+    ),
+    Boundary(
+        "settling",
+        "of the boundary, settled, not stepped back",
+        boundary,
+        _settle("step-back:before"),
+        begin=unknown_and_given_up("request lost"),
+        targets=("status", "tombstone"),
+    ),
+    Boundary(
+        "settling",
+        "of the boundary, stepped back",
+        boundary,
+        _settle("step-back:after"),
+        begin=unknown_and_given_up("request lost"),
+        targets=("status", "tombstone"),
+        impossible={Fault.DENIAL: LAST},
     ),
 )
 DIRECTION = (
@@ -526,6 +739,24 @@ PEOPLE = (
         begin=undo_refused,
         scenario=_BY_HAND,
     ),
+    Boundary(
+        "people",
+        "a step tried again when its key is forgotten",
+        beyond,
+        _who("operator", "resolution:before"),
+        begin=forgotten("do"),
+        targets=("brief",),
+        scenario={"operator": "retry"},
+    ),
+    Boundary(
+        "people",
+        "an undo tried again when its key is forgotten",
+        compensable,
+        _who("operator", "resolution:before"),
+        begin=forgotten("undo"),
+        targets=("brief",),
+        scenario={"operator": "retry"},
+    ),
 )
 SAGA = (
     Boundary("saga", "start lost", first, _who("starter", "start:before")),
@@ -572,4 +803,4 @@ SAGA = (
         already=_second,
     ),
 )
-BOUNDARIES = (*FORWARD, *UNDO, *DIRECTION, *GATE, *PEOPLE, *SAGA)
+BOUNDARIES = (*FORWARD, *UNDO, *SETTLING, *DIRECTION, *GATE, *PEOPLE, *SAGA)

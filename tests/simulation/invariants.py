@@ -106,6 +106,8 @@ class Watch:
         elif key.sk.startswith("step#"):
             self._step_changed(old, new)
         elif key.sk in {"approval", "case"}:
+            if old is None or old.get("token") != new.get("token"):
+                self._by_the_driver(f"{key.pk} written")
             if old is None:
                 self.world.people.listed(new)
             else:
@@ -140,6 +142,19 @@ class Watch:
     def _turned(self, head: Item) -> None:
         if head["pivot"] in {"crossing", "crossed"}:
             self.violated(9, f"turned with the boundary {head['pivot']}")
+        for key, item in self.world.store.inner._items.items():
+            if key.sk == "approval" and item["state"] in {"open", "approved"}:
+                self.violated(6, f"turned, and {item['id']} is {item['state']}")
+        self._by_the_driver("turned")
+
+    def _by_the_driver(self, what: str) -> None:
+        """Of all executions only the newest one's begin, gate and case may change anything."""
+        worker = self.world.scheduler.current
+        if worker is None or worker.role not in {"begin", "gate", "case"}:
+            return
+        epoch = int(worker.execution.rpartition("-")[2])
+        if epoch < self.head()["epoch"]:
+            self.violated(9, f"{what} by {worker.execution}, of {self.head()['epoch']} drivers")
 
     def _ended(self, head: Item) -> None:
         outcome = head["outcome"]
@@ -174,6 +189,8 @@ class Watch:
             self.violated(9, f"fence or attempts of {new['name']} went back")
         if after["attempts"] > before["attempts"]:
             self._forward_starts(new, after)
+        if after["settlings"] > before["settlings"] and old.get("case") is not None:
+            self.violated(9, f"{new['name']} is asked about while a person has it")
         if new.get("undo") is not None:
             self._undo_changed(new, old["undo"], new["undo"])
 
@@ -184,6 +201,8 @@ class Watch:
         # In the boundary's first claim the head is part of the write, and is looked at after it.
         if self.head()["direction"] == "compensating":
             self.violated(6, f"{name} starts in a compensating saga")
+        if step.get("case") is not None:
+            self.violated(9, f"{name} starts while a person has it")
         if command.get("barred"):
             self.violated(6, f"{name} starts although it is barred")
         for earlier in range(index):
@@ -202,6 +221,8 @@ class Watch:
         if after["attempts"] > before["attempts"]:
             if after["attempts"] > after["budget"]:
                 self.violated(10, f"undo of {name}: attempt {after['attempts']}")
+            if step.get("case") is not None:
+                self.violated(9, f"the undo of {name} starts while a person has it")
             self._undo_starts(step["index"], name)
 
     def _undo_starts(self, index: int, name: str) -> None:

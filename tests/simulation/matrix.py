@@ -22,7 +22,7 @@ from tests.simulation.scenario import Scenario
 from tests.simulation.scheduler import Verdict, Worker
 from tests.simulation.world import World
 
-SMALL = 2
+SMALL = 1
 """Plans of up to so many steps run against targets of every kind, with every variant of a fault."""
 PAIRED = 3
 """Plans of up to so many steps run in pairs of faults."""
@@ -96,12 +96,13 @@ def single_faults() -> Iterator[Run]:
         for variants in cells(kinds):
             cell = variants[0]
             small = len(kinds) <= SMALL
-            chosen = product(catalogue.TARGETS, variants) if small else ((None, None),)
+            targets = TITLES[cell.boundary].targets
+            chosen = product(targets, variants) if small else ((None, None),)
             for target, variant in chosen:
                 turn = turns[cell.boundary, cell.fault]
                 turns[cell.boundary, cell.fault] += 1
-                one = variant or variants[turn % len(variants)]
-                yield _in_turn(kinds, turn, (one,), target)
+                one = variant or variants[turn // len(targets) % len(variants)]
+                yield _in_turn(kinds, turn, (one,), target or targets[turn % len(targets)])
 
 
 def double_faults() -> Iterator[Run]:
@@ -109,13 +110,16 @@ def double_faults() -> Iterator[Run]:
     for kinds in catalogue.legal_shapes(PAIRED):
         for turn, (one, other) in enumerate(combinations(cells(kinds), 2)):
             pair = one[turn % len(one)], other[(turn + 1) % len(other)]
-            yield _in_turn(kinds, turn, pair)
+            targets = [
+                t for t in TITLES[one[0].boundary].targets if t in TITLES[other[0].boundary].targets
+            ]
+            if targets:
+                yield _in_turn(kinds, turn, pair, targets[turn % len(targets)])
 
 
-def _in_turn(kinds: str, turn: int, cells: tuple[Cell, ...], target: str | None = None) -> Run:
-    """The numbers of variants, styles and targets have no common divisor: in time each meets each."""
-    targets, styles = catalogue.TARGETS, catalogue.STYLES
-    return Run(kinds, target or targets[turn % len(targets)], styles[turn % len(styles)], cells)
+def _in_turn(kinds: str, turn: int, cells: tuple[Cell, ...], target: str) -> Run:
+    """Styles take turns as well, so that in time each meets each."""
+    return Run(kinds, target, catalogue.STYLES[turn // 2 % len(catalogue.STYLES)], cells)
 
 
 def world_of(run: Run, *, tracing: bool = False) -> tuple[World, list[bool]]:

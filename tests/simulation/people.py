@@ -32,12 +32,16 @@ class People:
     def __init__(self, world: World) -> None:
         self.world = world
         self.tried: Counter[tuple[int | None, str]] = Counter()
+        self.told = True
+        """Whether notices reach anybody. Without them people find things on their lists."""
         self.visits = 0
         self.lies: set[int] = set()
         """Steps of which somebody said, without looking, that they never happened."""
 
     def noticed(self, what: str, name: str) -> None:
         """A notice has come."""
+        if not self.told:
+            return
         if what == "approval":
             self.world.later(SOON, lambda: self.approver_comes(name))
         else:

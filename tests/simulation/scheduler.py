@@ -46,6 +46,7 @@ class Worker:
     error: str | None = None
     killer: Event | None = None
     copies: int = 0
+    execution: str = ""
 
     def __str__(self) -> str:
         place = "" if self.index is None else f" {self.index}"
@@ -109,9 +110,11 @@ class Scheduler:
         report: Callable[[str | None], None] | None = None,
         timeout: int | None = None,
         delay: int = 0,
+        execution: str = "",
     ) -> Worker:
         """Start a worker. `report` is told how it ended: None, or the name of its error."""
         worker = Worker(len(self.workers), role, index, work, report, timeout)
+        worker.execution = execution
         self.workers.append(worker)
         self.later(delay, lambda: self._begin(worker))
         return worker
@@ -127,6 +130,7 @@ class Scheduler:
             report=worker.report,
             timeout=worker.timeout,
             delay=delay,
+            execution=worker.execution,
         )
 
     def kill(self, worker: Worker, error: str) -> None:

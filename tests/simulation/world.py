@@ -137,7 +137,12 @@ class World:
             limit = self.steps[payload["index"]].step.undo_function_timeout
             timeout = _millis(limit) if limit is not None else CONTROL
         self.scheduler.spawn(
-            role, index, lambda: self._function(role, payload), report=done, timeout=timeout
+            role,
+            index,
+            lambda: self._function(role, payload),
+            report=done,
+            timeout=timeout,
+            execution=payload["execution"],
         )
 
     def _function(self, role: str, payload: Mapping[str, Any]) -> None:
