@@ -28,6 +28,7 @@ REPORT = re.compile(r"[\w.-]+/[\w.-]+ #\d+")
 HEADINGS = {
     "Forward": "forward",
     "Undo": "undo",
+    "Settling": "settling",
     "Direction and boundary": "direction",
     "Gate": "gate",
     "People": "people",

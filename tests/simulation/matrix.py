@@ -101,8 +101,9 @@ def single_faults() -> Iterator[Run]:
             for target, variant in chosen:
                 turn = turns[cell.boundary, cell.fault]
                 turns[cell.boundary, cell.fault] += 1
-                one = variant or variants[turn // len(targets) % len(variants)]
-                yield _in_turn(kinds, turn, (one,), target or targets[turn % len(targets)])
+                round_, place = divmod(turn, len(targets))
+                one = variant or variants[round_ // len(catalogue.STYLES) % len(variants)]
+                yield _in_turn(kinds, round_, (one,), target or targets[place])
 
 
 def double_faults() -> Iterator[Run]:
@@ -114,12 +115,13 @@ def double_faults() -> Iterator[Run]:
                 t for t in TITLES[one[0].boundary].targets if t in TITLES[other[0].boundary].targets
             ]
             if targets:
-                yield _in_turn(kinds, turn, pair, targets[turn % len(targets)])
+                round_, place = divmod(turn, len(targets))
+                yield _in_turn(kinds, round_, pair, targets[place])
 
 
-def _in_turn(kinds: str, turn: int, cells: tuple[Cell, ...], target: str) -> Run:
-    """Styles take turns as well, so that in time each meets each."""
-    return Run(kinds, target, catalogue.STYLES[turn // 2 % len(catalogue.STYLES)], cells)
+def _in_turn(kinds: str, round_: int, cells: tuple[Cell, ...], target: str) -> Run:
+    """The styles take turns, each for one round of all targets: so each meets each."""
+    return Run(kinds, target, catalogue.STYLES[round_ % len(catalogue.STYLES)], cells)
 
 
 def world_of(run: Run, *, tracing: bool = False) -> tuple[World, list[bool]]:
