@@ -71,6 +71,7 @@ class Code(StrEnum):
     AMBIGUOUS_RESULT = "ambiguous_result", 422, "Ambiguous result", "Several earlier steps could give the result; `uses` must name one."
     UNKNOWN_RESULT = "unknown_result", 422, "Unknown result", "`uses` names a result that is not there to be used."
     PRECONDITION_FAILED = "precondition_failed", 422, "Precondition does not hold", "Something that must be true before the step is not true now."
+    FORBIDDEN_BY_POLICY = "forbidden_by_policy", 422, "Forbidden by policy", "The catalogue's policy lets nobody approve this step."
     FACTS_UNAVAILABLE = "facts_unavailable", 503, "Facts unavailable", "A fact that decides could not be read; nothing was decided or counted, so ask again."
 
     # The request.

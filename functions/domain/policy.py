@@ -2,7 +2,8 @@
 
 The policy is code of the catalogue (seed one, "Approval before the pivot step: policy code, by amount or by customer
 tier"). It is asked by the pivot's own function, just before the pivot runs, and sees only validated arguments, results and
-facts: the agent's text is not among its arguments.
+facts: the agent's text is not among its arguments. It is asked once before that, when a plan is submitted, only to
+hear what it forbids: what nobody may approve need not be prepared first.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ from functions.domain.outcome import Receipt
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the policy is asked: this step, these arguments, these earlier results, these facts, now (UTC)."""
+    """What the policy is asked: this step, these arguments, these earlier results, these facts, now (UTC).
+
+    At submission there are no results yet. A policy that needs one then looks it up and fails (LookupError), which decides
+    nothing; the pivot asks again.
+    """
 
     step: str
     arguments: BaseModel

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from functions.domain import approvals
@@ -19,9 +18,10 @@ from functions.domain.ledger import forward
 from functions.domain.ledger import head as heads
 from functions.domain.ledger.records import Head, StepRecord
 from functions.domain.outcome import Receipt
-from functions.domain.policy import Allowed, Forbidden, NeedsApproval, Policy, Question
+from functions.domain.policy import Allowed, Forbidden, NeedsApproval
 from functions.ports import Change, Stale
 from functions.usecases import errors
+from functions.usecases.ask_policy import ask_policy
 from functions.usecases.records import changed, created, read_approval
 from functions.usecases.world import StepRef, StepWorld, millis
 
@@ -105,7 +105,15 @@ def _refuse(start: Start, reason: str) -> NoReturn:
 
 
 def _approved(start: Start, head: Head, facts: dict[str, Any], now: int) -> list[Change]:
-    verdict = _ask_policy(start, facts, now)
+    verdict = ask_policy(
+        start.world.targets.adapters,
+        start.world.catalogue,
+        start.world.step,
+        arguments=start.arguments,
+        results=start.results,
+        facts=facts,
+        now=now,
+    )
     match verdict:
         case Allowed():
             return []
@@ -113,21 +121,6 @@ def _approved(start: Start, head: Head, facts: dict[str, Any], now: int) -> list
             _refuse(start, reason)
         case NeedsApproval():
             return _use_approval(start, head, verdict, now)
-
-
-def _ask_policy(
-    start: Start, facts: dict[str, Any], now: int
-) -> Allowed | NeedsApproval | Forbidden:
-    policy: Policy = start.world.targets.adapters.resolve(start.world.catalogue.policy)
-    return policy(
-        Question(
-            step=start.world.step.name,
-            arguments=start.arguments,
-            results=start.results,
-            facts=facts,
-            now=datetime.fromtimestamp(now / 1000, tz=UTC),
-        )
-    )
 
 
 def _use_approval(start: Start, head: Head, verdict: NeedsApproval, now: int) -> list[Change]:

@@ -27,6 +27,7 @@ from functions.domain.requests import (
 from functions.domain.validation import Static, Validated, check_facts, check_static
 from functions.ports import Change, Clock, Key, Stale, Store, Table
 from functions.usecases.admission import Actor, admit
+from functions.usecases.ask_policy import what_policy_forbids
 from functions.usecases.records import (
     HEAD,
     created,
@@ -165,10 +166,15 @@ def _judged(intake: Intake, submission: _Submission) -> list[Problem]:
         submission.problems = [_unknown_catalogue(intake, submission)]
         return submission.problems
     static = check_static(submission.plan, submission.catalogue)
-    verdict = check_facts(static, _facts(intake, static))
+    facts = _facts(intake, static)
+    verdict = check_facts(static, facts)
     if isinstance(verdict, Validated):
-        submission.validated = verdict
-        return []
+        adapters = intake.targets(verdict.catalogue).adapters
+        forbidden = what_policy_forbids(adapters, verdict, facts, intake.clock.now())
+        if not forbidden:
+            submission.validated = verdict
+            return []
+        verdict = forbidden
     if not is_temporary(verdict):
         submission.problems = verdict
     return verdict

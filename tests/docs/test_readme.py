@@ -124,10 +124,14 @@ def test_every_setting_of_a_deployment_is_explained(readme: str) -> None:
 
 
 def test_the_amounts_that_need_people_are_the_policys(readme: str) -> None:
-    standard, trusted = policy._STANDARD[0].above, policy.BANDS["trusted"][0].above
-    assert (
-        f"capture above {standard}, or above {trusted} for a customer of tier `trusted`" in readme
-    )
+    table = readme[readme.index("| above | `trusted`: above |") :].partition("\n\n")[0]
+    told = [tuple(cell.strip() for cell in line.split("|")[1:-1]) for line in table.splitlines()]
+    who = {1: "one approver", 2: "two approvers", None: "nobody may"}
+    bands = zip(policy._STANDARD, policy.BANDS["trusted"], strict=True)
+    for (standard, trusted), row in zip(bands, reversed(told[2:]), strict=True):
+        assert row[:2] == (f"{standard.above:,}", f"{trusted.above:,}")
+        assert standard.approvers == trusted.approvers
+        assert row[2].startswith(who[standard.approvers])
 
 
 def test_the_numbers_of_scenes_and_attempts_are_the_codes(readme: str) -> None:

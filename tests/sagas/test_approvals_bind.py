@@ -141,6 +141,28 @@ def test_a_text_that_asks_for_money_changes_no_decision(stage: Stage) -> None:
     assert "amount_not_of_order" in answer.codes
 
 
+def test_above_the_last_band_a_plan_is_refused_with_the_reason_and_nothing_is_reserved(
+    stage: Stage,
+) -> None:
+    enter(stage, amount="10000.01")
+    answer = stage.submit(plan(amount="10000.01"))
+    assert (answer.status, answer.codes) == (422, ["forbidden_by_policy"])
+    assert "nobody may approve" in answer.body["detail"]
+    assert stage.shop.books() == []
+
+
+def test_what_policy_has_come_to_forbid_is_refused_at_the_pivot_whoever_has_approved(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    monkeypatch.setattr(policy, "_STANDARD", (policy.Band(Decimal("150.00"), approvers=None),))
+    stage.approve(saga_id)
+    assert stage.status(saga_id) == "compensated"
+    assert "nobody may approve" in str(stage.saga(saga_id).head.reason)
+    assert "capture" not in stage.shop.books()
+
+
 def test_operators_who_are_no_approvers_may_not_approve(stage: Stage) -> None:
     enter(stage)
     saga_id = stage.run(plan())

@@ -58,17 +58,34 @@ def asked(
         ("150.01", "trusted", 0),
         ("500.00", "trusted", 0),
         ("500.01", "trusted", 1),
-        ("99999999.99", "trusted", 1),
         ("1000.00", "standard", 1),
+        ("1000.00", "trusted", 1),
+        ("1000.01", "standard", 2),
+        ("1000.01", "trusted", 2),
+        ("1200.00", "nobody_knows", 2),
+        ("10000.00", "standard", 2),
+        ("10000.00", "trusted", 2),
     ],
 )
-def test_people_are_asked_above_the_tiers_threshold(amount: str, tier: str, people: int) -> None:
+def test_the_band_of_amount_and_tier_says_how_many_people_are_asked(
+    amount: str, tier: str, people: int
+) -> None:
     verdict = asked(amount, tier)
     if people:
         assert isinstance(verdict, NeedsApproval)
         assert (verdict.approvers, verdict.group) == (people, "fulfilment-approvers")
     else:
         assert verdict == Allowed()
+
+
+@pytest.mark.parametrize("tier", ["standard", "trusted", "nobody_knows"])
+@pytest.mark.parametrize("amount", ["10000.01", "99999999.99"])
+def test_above_the_last_band_nobody_may_agree_however_trusted_the_customer(
+    amount: str, tier: str
+) -> None:
+    assert asked(amount, tier) == Forbidden(
+        f"capture of {amount} EUR is above 10000.00 EUR, and nobody may approve that"
+    )
 
 
 def test_the_reason_is_in_words_with_the_amount_and_the_threshold() -> None:
@@ -112,8 +129,25 @@ def test_without_the_order_nothing_may_be_captured() -> None:
     assert isinstance(asked("1.00", facts={"order": None}), Forbidden)
 
 
-def test_yen_are_asked_about_early_which_is_the_safe_side() -> None:
-    assert isinstance(asked("15000", currency="JPY"), NeedsApproval)
+@pytest.mark.parametrize(
+    ("amount", "people"),
+    [("15000", 0), ("15001", 1), ("100000", 1), ("100001", 2), ("1000000", 2), ("1000001", None)],
+)
+def test_a_hundred_yen_count_as_one(amount: str, people: int | None) -> None:
+    verdict = asked(amount, currency="JPY")
+    match verdict:
+        case Allowed():
+            assert people == 0
+        case NeedsApproval():
+            assert verdict.approvers == people
+        case Forbidden():
+            assert people is None
+
+
+def test_a_band_is_told_in_the_captures_own_currency() -> None:
+    verdict = asked("15001", currency="JPY")
+    assert isinstance(verdict, NeedsApproval)
+    assert verdict.reason.startswith("capture of 15001 JPY is above 15000 JPY ")
 
 
 def test_only_captures_are_asked_about() -> None:

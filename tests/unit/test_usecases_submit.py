@@ -13,6 +13,7 @@ import pytest
 from functions.domain.cases import CaseCause
 from functions.domain.ledger.records import ForwardState, Pivot, SagaOutcome
 from functions.domain.ledger.status import Status, status
+from functions.domain.policy import Allowed, Forbidden, Question, Verdict
 from functions.domain.problems import Code
 from functions.domain.requests import RequestState
 from functions.ports import Stale
@@ -22,7 +23,7 @@ from functions.usecases.list_records import open_approvals, open_cases, sagas
 from functions.usecases.records import read_case, read_document, read_request
 from functions.usecases.run_step import run_step
 from functions.usecases.submit_plan import Admitted, Intake, Rejected, submit_plan
-from tests.unit.kernel import SAGA, Bench, Killed
+from tests.unit.kernel import SAGA, Bench, Killed, needs
 
 ACTOR = Actor("acme", "agent-1", "agent", owner="owner-1")
 BAD = ("charge", "reserve")
@@ -225,6 +226,45 @@ def test_a_fact_that_cannot_be_read_costs_no_attempt() -> None:
     assert codes(submit(bench)) == [Code.FACTS_UNAVAILABLE]
     assert read_request(bench.store, "acme", "request-1") is None
     bench.facts_down = False
+    assert isinstance(submit(bench), Admitted)
+
+
+def test_what_policy_lets_nobody_approve_is_rejected_before_anything_is_prepared() -> None:
+    bench = Bench()
+    bench.verdict = Forbidden("over every limit")
+    answer = submit(bench)
+    assert isinstance(answer, Rejected)
+    [found] = answer.problems
+    assert (found.code, found.message) == (Code.FORBIDDEN_BY_POLICY, "over every limit")
+    assert (found.pointer, found.step) == ("/steps/2", "s2")
+    assert answer.attempts_left == 2
+    assert [k.sk for k in bench.store._items] == ["request", "document"]
+    assert isinstance(submit(bench, "reserve", "hold"), Admitted)
+
+
+def test_at_submission_policy_is_asked_with_the_facts_and_without_results() -> None:
+    bench = Bench()
+    submit(bench)
+    [question] = bench.asked
+    assert (question.step, question.results) == ("charge", {})
+    assert question.facts["order"].shipped is False
+    assert int(question.now.timestamp() * 1000) == bench.clock.at
+
+
+def test_a_policy_that_needs_a_result_decides_nothing_at_submission() -> None:
+    bench = Bench()
+
+    def wants_a_result(question: Question) -> Verdict:
+        return Forbidden(question.results["hold"].resource)
+
+    bench.targets.adapters.adapters["shop.policy:decide"] = wants_a_result  # type: ignore[attr-defined]
+    assert isinstance(submit(bench), Admitted)
+
+
+@pytest.mark.parametrize("verdict", [Allowed(), needs()])
+def test_what_people_may_approve_is_admitted(verdict: Verdict) -> None:
+    bench = Bench()
+    bench.verdict = verdict
     assert isinstance(submit(bench), Admitted)
 
 
