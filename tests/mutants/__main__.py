@@ -76,18 +76,17 @@ def _warm() -> None:
 def _tried(found: list[Site], workers: int) -> int:
     began = time.monotonic()
     survivors: list[Site] = []
+    explained = tomllib.loads(EXPLAINED.read_text()) if EXPLAINED.exists() else {}
     # Processes that fork, not threads: a fork takes only its own thread along.
     with get_context("fork").Pool(workers) as pool:
         fates = pool.imap(partial(try_out, root=ROOT, tests=TESTS), found)
         for number, (site, fate) in enumerate(zip(found, fates, strict=True), start=1):
             if fate is Fate.SURVIVED:
                 survivors.append(site)
+                why = explained.get(site.name, "NOT EXPLAINED")
+                _say(f"\rsurvived {site.path}:{site.line} {site.what}: {site.text}\n    {why}")
             _say(f"\r{number} of {len(found)}, {len(survivors)} survived ", end="")
-    explained = tomllib.loads(EXPLAINED.read_text()) if EXPLAINED.exists() else {}
     _say()
-    for site in survivors:
-        why = explained.get(site.name, "NOT EXPLAINED")
-        _say(f"survived {site.path}:{site.line} {site.what}: {site.text}\n    {why}")
     killed = len(found) - len(survivors)
     _say(f"{killed} of {len(found)} killed in {time.monotonic() - began:.0f} s")
     unexplained = [s for s in survivors if s.name not in explained]

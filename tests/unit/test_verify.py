@@ -34,13 +34,12 @@ def test_every_legal_order_of_kinds_is_proved_with_independent_undos_too(kinds: 
     assert verify(machine(kinds, {}).definition, shape(kinds, {})) == []
 
 
-@settings(deadline=None)
 @given(shapes())
 def test_every_undo_order_has_a_machine_that_is_proved(of: Shape) -> None:
     assert verify(compile_machine(of, bindings(of)).definition, of) == []
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(shapes(most=6), shapes(most=6))
 def test_a_machine_is_proved_for_no_other_shape(of: Shape, other: Shape) -> None:
     """Only an undo order that the machine happens to keep as well may pass."""
@@ -97,7 +96,6 @@ def test_a_proved_machine_is_handed_on_unchanged() -> None:
     assert verified(made, shape("cp")) is made
 
 
-@settings(deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),
