@@ -14,9 +14,9 @@ import pytest
 from functions.domain.cases import CaseCause
 from functions.domain.ledger.forward import Stop
 from functions.usecases import errors
+from simulation.boundaries import BOUNDARIES
 from statemachines.errors import PEOPLE_SAID_NO
 from tests.docs.conftest import ROOT
-from tests.simulation.faults import BOUNDARIES
 
 PAGE = ROOT / "docs" / "failure-semantics.md"
 CASES = ROOT / "tests" / "CASES.md"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from typing import Annotated, Any
@@ -29,16 +29,14 @@ from functions.domain.catalogue import (
     Violation,
 )
 from functions.domain.outcome import Receipt
-from functions.domain.policy import Allowed, NeedsApproval, Question
-from functions.domain.shape import Shape, shape_of
-from statemachines.bindings import bindings_for
-from statemachines.compiler import compile_machine
-from statemachines.verify import verified
+from functions.domain.shape import shape_of
+from simulation.boundary import TARGETS
+from simulation.play import Play, machine_of, play_of
+from simulation.simulated import simulated
+from statemachines.compiler import Machine
 
 NAME = "sim"
 KINDS = {"c": Kind.COMPENSABLE, "p": Kind.PIVOT, "r": Kind.RETRIABLE}
-TARGETS = ("full", "keys", "status", "tombstone", "nothing")
-"""What a target offers: keys, status and tombstone; one of them; or nothing, so that a person reconciles."""
 MORE_TARGETS = (*TARGETS, "brief", "person")
 """Also: keys that are forgotten soon; an undo of high impact, which a person has to allow."""
 STYLES = ("plain", "bound", "waves")
@@ -48,13 +46,9 @@ CALL = timedelta(seconds=2)
 SETTLES_AFTER = timedelta(seconds=6)
 """Shorter than a function may live: an effect may land between the answer to a question and the record of it."""
 BRIEF = timedelta(minutes=2)
-APPROVAL_WITHIN = timedelta(hours=1)
 LONGEST_WAIT = timedelta(hours=2)
-BACKSTOP = timedelta(minutes=10)
-CONTROL_TIMEOUT = 30
 BUDGET = 3
 APPROVERS, OPERATORS = "approvers", "operators"
-FUNCTION = "arn:aws:lambda:eu-central-1:111122223333:function:"
 
 
 class Doing(BaseModel):
@@ -62,7 +56,6 @@ class Doing(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
     thing: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,20}$", max_length=20)]
-    ask: bool = False
 
     @classmethod
     def model_json_schema(cls, *how: Any, **more: Any) -> dict[str, Any]:
@@ -109,13 +102,6 @@ def the_thing(arguments: BaseModel) -> str:
 def inputs(_: BaseModel, receipt: Receipt) -> Mapping[str, str]:
     """What an undo is told."""
     return {"resource": receipt.resource}
-
-
-def policy(question: Question) -> Allowed | NeedsApproval:
-    """People are asked where the plan says so: the simulator chooses, as an amount would."""
-    if getattr(question.arguments, "ask", False):
-        return NeedsApproval(1, APPROVERS, APPROVAL_WITHIN, "it is large")
-    return Allowed()
 
 
 def _operation(step: str, side: str, does: str) -> Operation:
@@ -190,16 +176,18 @@ def catalogue(kinds: str, targets: tuple[str, ...], style: str) -> Catalogue:
     )
     if style == "waves":
         steps = tuple(_independent(step, steps) for step in steps)
-    return Catalogue(
-        name=NAME,
-        steps=steps,
-        facts=(Fact("thing", _operation("thing", "fact", "read"), Thing, the_thing),),
-        preconditions=(Precondition("is_open", "thing", is_open),),
-        policy=f"{NAME}.policy:decide",
-        policy_version="1",
-        approvers=APPROVERS,
-        operators=OPERATORS,
-        longest_wait=LONGEST_WAIT,
+    return simulated(
+        Catalogue(
+            name=NAME,
+            steps=steps,
+            facts=(Fact("thing", _operation("thing", "fact", "read"), Thing, the_thing),),
+            preconditions=(Precondition("is_open", "thing", is_open),),
+            policy=f"{NAME}.policy:decide",
+            policy_version="1",
+            approvers=APPROVERS,
+            operators=OPERATORS,
+            longest_wait=LONGEST_WAIT,
+        )
     )
 
 
@@ -218,52 +206,28 @@ def _independent(step: Step, steps: tuple[Step, ...]) -> Step:
     return replace(step, independent_of=others)
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A machine, ready to be created."""
-
-    name: str
-    definition: Mapping[str, Any]
-
-
-def machine(kinds: str, targets: tuple[str, ...], style: str) -> tuple[Shape, Bound]:
-    """The shape of these steps, and its verified machine."""
+@cache
+def play(kinds: str, targets: tuple[str, ...], style: str) -> Play:
+    """The play of all steps of such a catalogue."""
     entries = catalogue(kinds, targets, style)
-    return shape_of(entries, entries.steps), _machine(kinds, style)
+    return play_of(entries, entries.steps, _plan(kinds), _machine(kinds, style))
 
 
 @cache
-def _machine(kinds: str, style: str) -> Bound:
+def _machine(kinds: str, style: str) -> Machine:
     """What targets can do is in no machine, and all have the same timeouts: one machine for all of them."""
     entries = catalogue(kinds, ("full",) * len(kinds), style)
-    shape = shape_of(entries, entries.steps)
-    bindings = bindings_for(
-        entries,
-        lambda step, side: f"{FUNCTION}{side}-{step}:1",
-        begin=f"{FUNCTION}begin:1",
-        finish=f"{FUNCTION}finish:1",
-        gate=f"{FUNCTION}gate:1",
-        open_case=f"{FUNCTION}case:1",
-        control_timeout=CONTROL_TIMEOUT,
-        gate_timeout=int((LONGEST_WAIT + BACKSTOP).total_seconds()),
-        role="arn:aws:iam::111122223333:role/machines",
-    )
-    made = verified(compile_machine(shape, bindings), shape)
-    return Bound(made.name, made.definition)
+    return machine_of(entries, shape_of(entries, entries.steps))
 
 
-def plan(kinds: str, *, ask: bool) -> bytes:
+def _plan(kinds: str) -> bytes:
     """The plan as an agent sends it."""
     return json.dumps(
         {
             "request_id": "request-1",
             "catalogue": NAME,
             "steps": [
-                {
-                    "id": f"s{place}",
-                    "name": f"{kind}{place}",
-                    "arguments": {"thing": "x", "ask": ask},
-                }
+                {"id": f"s{place}", "name": f"{kind}{place}", "arguments": {"thing": "x"}}
                 for place, kind in enumerate(kinds)
             ],
             "provenance": {

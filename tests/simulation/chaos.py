@@ -9,11 +9,13 @@ from collections.abc import Callable
 from functools import partial
 from random import Random
 
-from functions.usecases.records import read_saga
+from simulation.faults import credential_of, give_up, second_driver
+from simulation.play import Approver, Operator
+from simulation.scheduler import Verdict, Worker
+from simulation.target import SAGA
 from tests.simulation import catalogue
-from tests.simulation.scenario import Approver, Operator, Scenario
-from tests.simulation.scheduler import Verdict, Worker
-from tests.simulation.world import SAGA, World
+from tests.simulation.scenario import Scenario
+from tests.simulation.world import World
 
 SHAPES = catalogue.legal_shapes()
 MOST_FAULTS = 5
@@ -205,13 +207,6 @@ def zombie(chaos: Chaos, worker: Worker) -> Verdict:
     return None
 
 
-def give_up(world: World, worker: Worker, seconds: int) -> None:
-    """Make a zombie of a worker: nobody waits for it, nobody kills it, and it comes back."""
-    worker.unkilled = True
-    world.scheduler.let_go(worker, "Lambda.SdkClientException")
-    world.scheduler.pause(seconds * 1000)
-
-
 def stall(chaos: Chaos, worker: Worker) -> Verdict:
     """It gets nothing done for a while, and may run into its timeout."""
     seconds = chaos.random.choice((1, 3, 6, 9, 12, 30))
@@ -263,13 +258,6 @@ def expire(chaos: Chaos, worker: Worker) -> Verdict:
     return None
 
 
-def credential_of(world: World, worker: Worker) -> str:
-    """The name of the credential that a worker works with."""
-    index = worker.index or 0
-    side = "undo" if worker.role == "undo" else "do"
-    return f"{world.catalogue.steps[index].name}_{side}"
-
-
 def ambient(chaos: Chaos, worker: Worker) -> Verdict:
     """Something that has nothing to do with this worker."""
     chaos.random.choice(AMBIENT)(chaos, worker)
@@ -308,16 +296,6 @@ def _close(chaos: Chaos, _: Worker) -> None:
 def _second_driver(chaos: Chaos, _: Worker) -> None:
     chaos.note("a second driver is started")
     second_driver(chaos.world)
-
-
-def second_driver(world: World) -> None:
-    """Start another execution, whatever the first one is doing."""
-
-    def work() -> str:
-        saga = read_saga(world.store, SAGA)
-        return world.drive(saga) if saga is not None and saga.head.outcome is None else "ended"
-
-    world.scheduler.spawn("starter", None, work)
 
 
 def _moves_on(chaos: Chaos, _: Worker) -> None:

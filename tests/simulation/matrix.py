@@ -13,34 +13,23 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import combinations, product
+from typing import Any
 
+from simulation.boundaries import BOUNDARIES
+from simulation.boundary import Cell, arm
+from simulation.faults import VARIANTS, Fault
+from simulation.play import EVERYDAY, Habits
 from tests.simulation import catalogue
-from tests.simulation.faults import BOUNDARIES, VARIANTS, Boundary, Fault, strike
 from tests.simulation.scenario import Scenario
-from tests.simulation.scheduler import Verdict, Worker
 from tests.simulation.world import World
 
 SMALL = 1
 """Plans of up to so many steps run against targets of every kind, with every variant of a fault."""
 PAIRED = 3
 """Plans of up to so many steps run in pairs of faults."""
-TITLES = {b.title: b for b in BOUNDARIES}
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One fault at one boundary of one step."""
-
-    boundary: str
-    fault: Fault
-    variant: str
-    index: int
-
-    def __str__(self) -> str:
-        variant = f" ({self.variant})" if self.variant else ""
-        return f"{self.fault.value}{variant} at {self.boundary}, step {self.index}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +53,8 @@ class Tally:
     lost: int = 0
     duplicates: int = 0
     illegal: int = 0
-    table: Counter[tuple[str, Fault]] = field(default_factory=Counter)
-    vacuous: Counter[tuple[str, Fault]] = field(default_factory=Counter)
+    table: Counter[tuple[str, Fault | None]] = field(default_factory=Counter)
+    vacuous: Counter[tuple[str, Fault | None]] = field(default_factory=Counter)
     failed: list[tuple[int, str, list[str]]] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
@@ -86,21 +75,21 @@ def cells(kinds: str) -> Iterator[tuple[Cell, ...]]:
             for fault in Fault:
                 if fault not in boundary.impossible:
                     variants = ("",) if fault is boundary.is_itself else VARIANTS[fault]
-                    yield tuple(Cell(boundary.title, fault, v, index) for v in variants)
+                    yield tuple(Cell(boundary, fault, v, index) for v in variants)
 
 
 def single_faults() -> Iterator[Run]:
     """The matrix. Small plans meet everything; for longer ones targets, styles and variants take turns."""
-    turns: Counter[tuple[str, Fault]] = Counter()
+    turns: Counter[tuple[str, Fault | None]] = Counter()
     for kinds in catalogue.legal_shapes():
         for variants in cells(kinds):
             cell = variants[0]
             small = len(kinds) <= SMALL
-            targets = TITLES[cell.boundary].targets
+            targets = cell.boundary.targets
             chosen = product(targets, variants) if small else ((None, None),)
             for target, variant in chosen:
-                turn = turns[cell.boundary, cell.fault]
-                turns[cell.boundary, cell.fault] += 1
+                turn = turns[cell.boundary.title, cell.fault]
+                turns[cell.boundary.title, cell.fault] += 1
                 round_, place = divmod(turn, len(targets))
                 one = variant or variants[round_ // len(catalogue.STYLES) % len(variants)]
                 yield _in_turn(kinds, round_, (one,), target or targets[place])
@@ -111,9 +100,7 @@ def double_faults() -> Iterator[Run]:
     for kinds in catalogue.legal_shapes(PAIRED):
         for turn, (one, other) in enumerate(combinations(cells(kinds), 2)):
             pair = one[turn % len(one)], other[(turn + 1) % len(other)]
-            targets = [
-                t for t in TITLES[one[0].boundary].targets if t in TITLES[other[0].boundary].targets
-            ]
+            targets = [t for t in one[0].boundary.targets if t in other[0].boundary.targets]
             if targets:
                 round_, place = divmod(turn, len(targets))
                 yield _in_turn(kinds, round_, pair, targets[place])
@@ -126,31 +113,21 @@ def _in_turn(kinds: str, round_: int, cells: tuple[Cell, ...], target: str) -> R
 
 def world_of(run: Run, *, tracing: bool = False) -> tuple[World, list[bool]]:
     """The world of a run, ready to begin, and for each of its cells whether it was reached (once it has run)."""
-    boundaries = [TITLES[cell.boundary] for cell in run.cells]
-    settings: dict[str, object] = {}
-    for boundary in boundaries:
-        settings |= boundary.scenario
-    scenario = Scenario(run.kinds, (run.target,) * len(run.kinds), run.style, **settings)  # type: ignore[arg-type]
+    habits: dict[str, Any] = {}
+    for cell in run.cells:
+        habits |= _unusual(cell.boundary.habits)
+    scenario = Scenario(run.kinds, (run.target,) * len(run.kinds), run.style, **habits)
     world = World(scenario, tracing=tracing)
     reached = [False] * len(run.cells)
-    for number, (boundary, cell) in enumerate(zip(boundaries, run.cells, strict=True)):
-        _arm(world, boundary, cell, reached, number)
+    for number, cell in enumerate(run.cells):
+        arm(world, cell, partial(reached.__setitem__, number, True))
     return world, reached
 
 
-def _arm(world: World, boundary: Boundary, cell: Cell, reached: list[bool], number: int) -> None:
-    if boundary.begin is not None:
-        boundary.begin(world, cell.index)
-
-    def act(worker: Worker) -> Verdict:
-        reached[number] = True
-        world.note(f"*** {worker}: {cell}")
-        verdict = boundary.already(world, worker) if boundary.already is not None else None
-        if cell.fault is boundary.is_itself:
-            return verdict
-        return strike(world, worker, cell.fault, cell.variant) or verdict
-
-    world.scheduler.arm(boundary.here(cell.index), act, boundary.nth)
+def _unusual(habits: Habits) -> dict[str, Any]:
+    """What a boundary asks of people; the rest is left to the other boundary of a pair."""
+    everyday = asdict(EVERYDAY)
+    return {name: value for name, value in asdict(habits).items() if value != everyday[name]}
 
 
 def walked(runs: Iterable[tuple[int, Run]]) -> Tally:
@@ -166,9 +143,9 @@ def walked(runs: Iterable[tuple[int, Run]]) -> Tally:
         tally.duplicates += watch.duplicates
         tally.illegal += watch.illegal
         for cell, there in zip(run.cells, reached, strict=True):
-            tally.table[cell.boundary, cell.fault] += 1
+            tally.table[cell.boundary.title, cell.fault] += 1
             if not there:
-                tally.vacuous[cell.boundary, cell.fault] += 1
+                tally.vacuous[cell.boundary.title, cell.fault] += 1
         if watch.violations:
             tally.failed.append((number, str(run), list(watch.violations)))
         world.close()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-Approver = Literal["approve", "reject", "silent", "late", "twice", "race"]
-Operator = Literal["settle", "retry", "done", "first", "careless", "silent"]
+from simulation.play import Approver, Habits, Operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +12,7 @@ class Scenario:
     """One plan in one world.
 
     `kinds` are the steps' kinds as letters, `targets` what the target of each can do, `style` how steps depend on each
-    other. `ask`: policy asks people before the pivot. The operator *settles* (tries again once, then does it by hand),
-    always tries again, always does it by hand, does it by hand *first* on record and then in fact, says without looking that
-    it did not happen, or never comes.
+    other. The rest are the habits of its people.
     """
 
     kinds: str
@@ -27,9 +23,9 @@ class Scenario:
     operator: Operator = "settle"
 
     @property
-    def boundary(self) -> int | None:
-        """The index of the first step that is not compensable."""
-        return next((i for i, kind in enumerate(self.kinds) if kind != "c"), None)
+    def habits(self) -> Habits:
+        """How its people behave."""
+        return Habits(self.ask, self.approver, self.operator)
 
     def __str__(self) -> str:
         words = [self.kinds, "+".join(self.targets), self.style]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.simulation.chaos import give_up
+from simulation.faults import give_up
+from simulation.scheduler import Verdict, Worker
 from tests.simulation.scenario import Scenario
-from tests.simulation.scheduler import Verdict, Worker
 from tests.simulation.world import World
 
 Prepare = Callable[[World], None]

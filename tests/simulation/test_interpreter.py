@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from simulation.interpreter import Done, Execution, Task
 from statemachines.compiler import Machine
 from tests.sagas.test_machines_run import Answers, Run, run  # noqa: F401 - moto's side is its fixture
-from tests.simulation.interpreter import Done, Execution, Task
 from tests.unit.machines import machine
 
 CAUGHT = [{"ErrorEquals": ["States.ALL"], "Next": "caught"}]

@@ -16,10 +16,10 @@ from functions.ports import Change
 from functions.usecases import boundary, conclusion, forward_intent
 from functions.usecases.decide_approval import decide_approval
 from functions.usecases.targets import Targets
-from tests.simulation import people
-from tests.simulation.chaos import give_up
+from simulation import people
+from simulation.faults import give_up
+from simulation.scheduler import Verdict, Worker
 from tests.simulation.scenario import Scenario
-from tests.simulation.scheduler import Verdict, Worker
 from tests.simulation.world import World
 
 Break = pytest.MonkeyPatch

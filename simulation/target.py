@@ -22,6 +22,7 @@ from functions.domain.outcome import (
     UnknownCause,
 )
 
+SAGA = "s4471"
 Side = Literal["do", "undo"]
 Command = tuple[int, Side]
 """A step's effect, or its undoing."""
@@ -171,6 +172,12 @@ class Target:
         if known is None or (known.until is not None and self.now() >= known.until):
             return None
         return known
+
+
+def command_of(call: Call) -> Command:
+    """Which command a call is for: its key says so."""
+    _, index, side = call.key.rsplit(":", 2)
+    return int(index), "undo" if side == "undo" else "do"
 
 
 def _parameters(call: Call) -> str:

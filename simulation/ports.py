@@ -16,11 +16,11 @@ from functions.ports import (
     Stale,
     Table,
 )
-from tests.simulation.disturbances import AccessDenied, Unreachable
-from tests.simulation.interpreter import Execution
+from simulation.disturbances import AccessDenied, Unreachable
+from simulation.interpreter import Execution
 
 if TYPE_CHECKING:
-    from tests.simulation.world import World
+    from simulation.world import World
 
 
 class SharedStore(MemoryStore):
@@ -29,13 +29,18 @@ class SharedStore(MemoryStore):
     def _shown(self, item: T) -> T:
         return item
 
+    @property
+    def records(self) -> dict[Key, dict[str, Any]]:
+        """All of them, by key."""
+        return self._items
+
 
 @dataclass(slots=True)
 class SimStore:
     """MemoryStore with points before and after. What a write is for is read from the write itself."""
 
     world: World
-    inner: MemoryStore = field(default_factory=SharedStore)
+    inner: SharedStore = field(default_factory=SharedStore)
 
     def get(self, key: Key) -> Item | None:
         """One record."""
@@ -85,7 +90,12 @@ class SimStore:
 
     def peek(self, key: Key) -> Any:
         """What is there now, for those who only look on: not to be changed."""
-        return self.inner._items.get(key)
+        return self.inner.records.get(key)
+
+    @property
+    def records(self) -> dict[Key, Any]:
+        """All that is there now, for the same."""
+        return self.inner.records
 
     def _reads(self) -> None:
         if self.world.scheduler.point("read") == "denied" or self.world.denies():
@@ -336,11 +346,10 @@ class SimNotices:
 
 @dataclass(slots=True)
 class SimAdapters:
-    """Adapters by reference: `sim.<step>:<side>_<what>`."""
+    """Adapters by reference, all of them simulated."""
 
     world: World
 
     def resolve(self, reference: str) -> Callable[..., Any]:
         """The function behind a reference."""
-        module, _, function = reference.partition(":")
-        return self.world.adapter(module.partition(".")[2], function)
+        return self.world.adapter(reference)

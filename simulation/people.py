@@ -13,17 +13,16 @@ from functions.usecases.claim_case import claim_case
 from functions.usecases.decide_approval import decide_approval
 from functions.usecases.records import read_saga, the_saga
 from functions.usecases.resolve_case import AttemptAlive, Settled, _alive, resolve_case
-from tests.simulation.catalogue import APPROVERS, OPERATORS, SETTLES_AFTER
-from tests.simulation.disturbances import AccessDenied, Unreachable
+from simulation.disturbances import AccessDenied, Unreachable
+from simulation.target import SAGA
 
 if TYPE_CHECKING:
-    from tests.simulation.world import World
+    from simulation.world import World
 
 LOOKS_AGAIN = 20 * 60_000
 """How often people look at their lists, in milliseconds: longer than a claim lasts."""
 SOON = 1_000
 MOST_VISITS = 40
-SETTLES = int(SETTLES_AFTER.total_seconds() * 1000)
 
 
 class People:
@@ -59,7 +58,7 @@ class People:
 
     def approver_comes(self, approval_id: str) -> None:
         """What the approvers of this scenario do about an approval."""
-        match self.world.scenario.approver:
+        match self.world.habits.approver:
             case "approve":
                 self.decides(approval_id, "ann", "approve")
             case "reject":
@@ -96,7 +95,7 @@ class People:
                 approval_id,
                 tenants=frozenset({tenant}),
                 person=person,
-                groups=frozenset({APPROVERS}),
+                groups=frozenset({world.play.catalogue.approvers}),
                 decision=decision,
                 reason="because",
             ),
@@ -109,16 +108,16 @@ class People:
         world.scheduler.spawn(
             "cancel",
             None,
-            lambda: cancel_saga(world.store, world, world.callbacks, "s4471", person="olga"),
+            lambda: cancel_saga(world.store, world, world.callbacks, SAGA, person="olga"),
         )
 
     # Operators
 
     def operator_comes(self, case_id: str) -> None:
         """An operator takes a case, if it is still open."""
-        if self.world.scenario.operator == "silent" or self.visits >= MOST_VISITS:
+        if self.world.habits.operator == "silent" or self.visits >= MOST_VISITS:
             return
-        if not self.world.store.inner._items[self.world.case_key(case_id)].get("open"):
+        if not self.world.store.records[self.world.case_key(case_id)].get("open"):
             return
         self.visits += 1
         person = f"operator-{self.visits}"
@@ -136,7 +135,7 @@ class People:
         who: dict[str, Any] = {
             "tenants": frozenset({"tenant-1"}),
             "person": person,
-            "groups": frozenset({OPERATORS}),
+            "groups": frozenset({world.play.catalogue.operators}),
         }
         claimed = claim_case(world.store, world, case_id, **who)
         if isinstance(claimed, AlreadySettled):
@@ -147,7 +146,7 @@ class People:
         case = claimed.case
         resolution = self._choice(case)
         self._mends(case)
-        says_first = world.scenario.operator == "first"
+        says_first = world.habits.operator == "first"
         if not says_first and not self._acts(case, resolution):
             self._again(case_id, 30_000)
             return
@@ -162,7 +161,7 @@ class People:
             **who,
             resolution=resolution,
             evidence="done and seen",
-            settles_after=SETTLES,
+            settles_after=world.play.settles_after(case.index or 0),
         )
         if disturbed == "lost":
             raise Unreachable("resolution")
@@ -184,7 +183,7 @@ class People:
         habits = {
             "retry": (Resolution.RETRY,) * 4,
             "done": (),
-        }.get(self.world.scenario.operator, (Resolution.RETRY, Resolution.DID_NOT_HAPPEN))
+        }.get(self.world.habits.operator, (Resolution.RETRY, Resolution.DID_NOT_HAPPEN))
         wanted = [*habits[tried:], Resolution.DONE, Resolution.RETRY]
         return next(w for w in wanted if w in case.allowed and self._true(case, w))
 
@@ -194,7 +193,7 @@ class People:
             return True
         known = self.world.watch.step(case.index)["forward"]["state"] == "completed"
         exists = self.world.target.exists(case.index)
-        if self.world.scenario.operator == "careless" and case.direction == "undo" and not known:
+        if self.world.habits.operator == "careless" and case.direction == "undo" and not known:
             self.lies.add(case.index)
             return True
         return exists if case.direction == "undo" and known else not exists
@@ -211,11 +210,14 @@ class People:
         """Do by hand what is owed, once nothing of it can still happen by itself. False: it is too early for that."""
         if case.index is None or resolution is Resolution.RETRY:
             return True
-        saga = read_saga(self.world.store, "s4471")
+        saga = read_saga(self.world.store, SAGA)
         if saga is None:
             return False
         step = saga.steps[case.index]
-        if _alive(step, self.world.now(), SETTLES, by_hand=True) is not None:
+        if (
+            _alive(step, self.world.now(), self.world.play.settles_after(case.index), by_hand=True)
+            is not None
+        ):
             return False
         if resolution is Resolution.DONE:
             self._by_hand(step, back=saga.head.direction is Direction.COMPENSATING)
@@ -227,7 +229,7 @@ class People:
         """Do what one has just put on record as done."""
         if case.index is None or resolution is not Resolution.DONE:
             return
-        saga = the_saga(self.world.store.inner, "s4471")
+        saga = the_saga(self.world.store.inner, SAGA)
         back = saga.head.direction is Direction.COMPENSATING
         self._by_hand(saga.steps[case.index], back=back)
 

@@ -15,14 +15,13 @@ from functions.domain.calls import Call
 from functions.domain.ledger.records import StepRecord
 from functions.ports import Key, Table
 from functions.usecases.records import parsed, saga_pk, step_key
-from tests.simulation.scheduler import Worker
-from tests.simulation.target import Command, Effect
+from simulation.scheduler import Worker
+from simulation.target import SAGA, Command, Effect
 
 if TYPE_CHECKING:
-    from tests.simulation.world import World
+    from simulation.world import World
 
 Item = Mapping[str, Any]
-SAGA = "s4471"
 UNDO_SETTLED = frozenset({"succeeded", "not_needed", "resolved", "accepted"})
 DIRECTIONS = {("forward", "compensating"), ("forward", "finishing")}
 PIVOTS = {("ahead", "crossing"), ("crossing", "crossed"), ("crossing", "ahead")}
@@ -61,12 +60,12 @@ class Watch:
         self.illegal = 0
         self.callers: dict[Command, set[int]] = {}
         self._steps: tuple[Key, ...] = tuple(
-            step_key(SAGA, index) for index in range(len(world.scenario.kinds))
+            step_key(SAGA, index) for index in range(len(world.play.steps))
         )
         self._head = Key(Table.LEDGER, saga_pk(SAGA), "saga")
         self._waits = {
-            index: _transitive(index, world.shape.steps)
-            for index in range(len(world.scenario.kinds))
+            index: _transitive(index, world.play.shape.steps)
+            for index in range(len(world.play.steps))
         }
 
     # Reporting
@@ -81,19 +80,19 @@ class Watch:
 
     def head(self) -> Item:
         """The head as stored now."""
-        found: Item = self.world.store.inner._items[self._head]
+        found: Item = self.world.store.records[self._head]
         return found
 
     def step(self, index: int) -> Item:
         """A step as stored now."""
-        found: Item = self.world.store.inner._items[self._steps[index]]
+        found: Item = self.world.store.records[self._steps[index]]
         return found
 
     def open_cases(self) -> list[Item]:
         """The open cases."""
         return [
             item
-            for key, item in self.world.store.inner._items.items()
+            for key, item in self.world.store.records.items()
             if key.sk == "case" and item.get("state") == "open"
         ]
 
@@ -115,7 +114,7 @@ class Watch:
 
     def settled_step(self) -> None:
         """After a whole write: invariant 13, with head and cases as they are now."""
-        head = self.world.store.inner._items.get(self._head)
+        head = self.world.store.records.get(self._head)
         if head is None or head.get("outcome") is not None:
             return
         if head.get("due_at") is not None or self.open_cases():
@@ -142,7 +141,7 @@ class Watch:
     def _turned(self, head: Item) -> None:
         if head["pivot"] in {"crossing", "crossed"}:
             self.violated(9, f"turned with the boundary {head['pivot']}")
-        for key, item in self.world.store.inner._items.items():
+        for key, item in self.world.store.records.items():
             if key.sk == "approval" and item["state"] in {"open", "approved"}:
                 self.violated(6, f"turned, and {item['id']} is {item['state']}")
         self._by_the_driver("turned")
@@ -237,7 +236,7 @@ class Watch:
                 self.violated(11, f"undo of {name} starts before that of step {other} is settled")
 
     def _boundary_applied(self) -> bool:
-        boundary = self.world.scenario.boundary
+        boundary = self.world.play.boundary
         return boundary is not None and self.world.target.exists(boundary)
 
     def _person_changed(self, key: Key, old: Item, new: Item) -> None:
@@ -268,7 +267,7 @@ class Watch:
                 self.violated(
                     10, f"{len(callers)} calls of {command} for {mine['attempts']} claims"
                 )
-        if side == "do" and index == self.world.scenario.boundary:
+        if side == "do" and index == self.world.play.boundary:
             self._permitted(record)
 
     def inquired(self, command: Command, call: Call) -> None:
@@ -287,12 +286,12 @@ class Watch:
 
     def _permitted(self, record: Item) -> None:
         """Invariant 5: what runs at the pivot is exactly what people agreed to, if they were to be asked."""
-        if record["kind"] != "pivot" or not self.world.scenario.ask:
+        if record["kind"] != "pivot" or not self.world.habits.ask:
             return
         step = parsed(StepRecord, record)
         approvals = [
             item
-            for key, item in self.world.store.inner._items.items()
+            for key, item in self.world.store.records.items()
             if key.sk == "approval" and item["index"] == record["index"]
         ]
         head = self.head()
@@ -346,14 +345,14 @@ class Watch:
             self.violated(13, "the saga never comes to rest")
         elif not cases:
             self.violated(13, f"at rest without an end or a case: {head['direction']}")
-        elif self.world.scenario.operator != "silent" and self.world.people.visits:
+        elif self.world.habits.operator != "silent" and self.world.people.visits:
             self.violated(13, f"people cannot settle it: {[c['cause'] for c in cases]}")
 
     def _accounts(self, cases: list[Item]) -> None:
         """Invariant 3, and 2 for what lies beyond the boundary."""
         head = self.head()
         in_cases = {case.get("index") for case in cases}
-        boundary = self.world.scenario.boundary
+        boundary = self.world.play.boundary
         completed = head.get("outcome") is not None and head["direction"] != "compensating"
         for index in range(len(self._steps)):
             exists = self.world.target.exists(index)
