@@ -74,7 +74,10 @@ def test_every_folder_and_module_in_the_tree_of_the_architecture_exists() -> Non
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     tree = page.partition("## The tree")[2].partition("```text")[2].partition("```")[0]
     named = re.findall(r"(?<![\w/])(\w+(?:\.py|/))(?=\s)", tree)
-    places = [ROOT, *(ROOT / p for p in ("functions", "statemachines", "infra", "cli"))]
+    places = [
+        ROOT,
+        *(ROOT / p for p in ("functions", "statemachines", "simulation", "infra", "cli")),
+    ]
     known = {
         path.name + ("/" if path.is_dir() else "")
         for place in places
