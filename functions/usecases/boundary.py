@@ -63,8 +63,6 @@ def first_start(start: Start, head: Head) -> list[Change]:
 
 def after_start(head: Head, now: int) -> Head:
     """The head as the first start has left it."""
-    if not heads.may_cross(head):
-        return head
     return heads.cross(head, now=now).model_copy(update={"version": head.version + 1})
 
 

@@ -27,6 +27,7 @@ TESTS = (
     "tests/unit/test_cases.py",
     "tests/unit/test_usecases_run_step.py",
     "tests/unit/test_usecases_boundary.py",
+    "tests/unit/test_usecases_boundary_asks.py",
     "tests/unit/test_usecases_compensation.py",
     "tests/unit/test_usecases_cases.py",
     "tests/unit/test_usecases_driving.py",
