@@ -53,4 +53,3 @@ def test_of_a_plan_that_a_person_submitted_only_that_person_is_excluded() -> Non
     bench.put(head, head.model_copy(update={"provenance": provenance}))
     assert asked(bench).excluded == ("agent-1",)
     assert bench.step(PIVOT).rounds == 1
-
