@@ -23,7 +23,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from temporalio import activity, workflow
-from temporalio.client import Client, WorkflowFailureError
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.common import RetryPolicy
 from temporalio.worker import Worker
 
@@ -58,6 +58,9 @@ class Pay:
             start_to_close_timeout=START_TO_CLOSE,
             retry_policy=RetryPolicy(maximum_attempts=attempts) if attempts else None,
         )
+
+
+Handle = WorkflowHandle[Pay, str]
 
 
 def serve_activities(address: str) -> None:
@@ -96,14 +99,19 @@ async def _drive(address: str, act: Act, references: list[str], attempts: int) -
     client = await _connected(address)
     workflows = Worker(client, task_queue=QUEUE, build_id=BUILD, workflows=[Pay])
     async with workflows, _activity_workers(address):
-        ends = [_end(client, act, reference, attempts) for reference in references]
-        return dict(zip(references, await asyncio.gather(*ends), strict=True))
+        # Started one after the other: a busy machine's server gives up on three hundred starts at once.
+        started = [await _begin(client, act, reference, attempts) for reference in references]
+        ends = await asyncio.gather(*(_end(handle) for handle in started))
+        return dict(zip(references, ends, strict=True))
 
 
-async def _end(client: Client, act: Act, reference: str, attempts: int) -> Knows:
-    handle = await client.start_workflow(
+async def _begin(client: Client, act: Act, reference: str, attempts: int) -> Handle:
+    return await client.start_workflow(
         Pay.run, args=[act.__name__, reference, attempts], id=reference, task_queue=QUEUE
     )
+
+
+async def _end(handle: Handle) -> Knows:
     try:
         await handle.result()
     except WorkflowFailureError:

@@ -22,6 +22,7 @@ EXPLAINED = Path(__file__).with_name("survivors.toml")
 TESTS = (
     "tests/unit/test_ledger_forward.py",
     "tests/unit/test_ledger_undo.py",
+    "tests/unit/test_ledger_undo_edges.py",
     "tests/unit/test_ledger_head.py",
     "tests/unit/test_approvals.py",
     "tests/unit/test_cases.py",

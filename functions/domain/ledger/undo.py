@@ -151,8 +151,6 @@ def _claim_without_effect(record: StepRecord, now: Millis) -> UndoDecision:
         return Busy(forward.lease_until)
     if is_unsettled(forward):
         return SettleForward()
-    if not never_happened(forward):
-        raise IllegalTransition(f"{record.name}: neither completed nor absent")
     return NotNeeded(_moved(record, UndoState.NOT_NEEDED))
 
 
