@@ -46,14 +46,15 @@ class PublishedVersions(Construct):
         self, scope: Construct, id_: str, *, settings: Settings, steps: Steps, controls: Controls
     ) -> None:
         super().__init__(scope, id_)
+        self.text = Stack.of(self).to_json_string(
+            {**controls.versions(), "steps": steps.versions()}
+        )
         ssm.StringParameter(
             self,
             "Parameter",
             parameter_name=parameter_name(settings),
             tier=_tier(len(steps.functions) + len(controls.functions)),
-            string_value=Stack.of(self).to_json_string(
-                {**controls.versions(), "steps": steps.versions()}
-            ),
+            string_value=self.text,
         )
 
 

@@ -22,6 +22,7 @@ Grants = list[iam.PolicyStatement]
 _READ = ("dynamodb:GetItem", "dynamodb:Query")
 _WRITE = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem")
 _PERSON = ("dynamodb:GetItem", "dynamodb:UpdateItem")
+_MAKE = ("states:CreateStateMachine", "states:DescribeStateMachine")
 _ANSWER = ("states:SendTaskSuccess", "states:SendTaskFailure")
 _DECLARED = re.compile(r"arn:[^:]+:(s3::|iam::[^:]+|ssm:[^:]+:[^:]+):[^*]+\*")
 """Patterns among a catalogue's permissions; each begins with a name."""
@@ -171,6 +172,11 @@ def recovery(at: Places) -> Grants:
     ]
 
 
+def known_machines(at: Places) -> Grants:
+    """Makes the machines of the known shapes when they are deployed. Starts none."""
+    return [_allow(_MAKE, *at.machine_arns()), _pass_machine_role(at)]
+
+
 def machine_role(functions: Iterable[str]) -> Grants:
     """The only role that may invoke steps, undos and controls, by name and in any published version."""
     arns = [_arn("lambda", f"function:{name}:*") for name in functions]
@@ -193,21 +199,18 @@ def why_wide(resource: str) -> str | None:
 def _start_executions(at: Places) -> Grants:
     return [
         _allow(("ssm:GetParameter",), at.functions_parameter),
-        _allow(
-            (
-                "states:CreateStateMachine",
-                "states:DescribeStateMachine",
-                "states:StartExecution",
-            ),
-            *at.machine_arns(),
-        ),
+        _allow((*_MAKE, "states:StartExecution"), *at.machine_arns()),
         _allow(("states:DescribeExecution",), *at.execution_arns()),
-        iam.PolicyStatement(
-            actions=["iam:PassRole"],
-            resources=[at.machine_role],
-            conditions={"StringEquals": {"iam:PassedToService": "states.amazonaws.com"}},
-        ),
+        _pass_machine_role(at),
     ]
+
+
+def _pass_machine_role(at: Places) -> iam.PolicyStatement:
+    return iam.PolicyStatement(
+        actions=["iam:PassRole"],
+        resources=[at.machine_role],
+        conditions={"StringEquals": {"iam:PassedToService": "states.amazonaws.com"}},
+    )
 
 
 def _answer_tokens(at: Places) -> iam.PolicyStatement:

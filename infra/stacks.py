@@ -13,6 +13,7 @@ from infra.code import function_code
 from infra.controls import Controls
 from infra.environments import Environments
 from infra.function import PublishedFunction, Runtime
+from infra.known_machines import KnownMachines
 from infra.machines import MachineRole, PublishedVersions, parameter_name
 from infra.people import People, tenant_groups
 from infra.queues import Queues
@@ -105,8 +106,17 @@ class SagaplaneStack(Stack):
             queues=self._queue_urls(),
         )
         self.machine_role.may_invoke(self.steps, self.controls)
-        PublishedVersions(
+        versions = PublishedVersions(
             self, "Versions", settings=settings, steps=self.steps, controls=self.controls
+        )
+        KnownMachines(
+            self,
+            "KnownMachines",
+            runtime=self._runtime,
+            at=self._at,
+            environment={**self._catalogue_references(), **self._machine_names()},
+            catalogues=loaded,
+            versions=versions.text,
         )
         self._drivers()
         self._answer()
@@ -117,9 +127,8 @@ class SagaplaneStack(Stack):
             **self._table_names(),
             **self._catalogue_references(),
             **self._queue_urls(),
+            **self._machine_names(),
             "FUNCTIONS_PARAMETER": parameter_name(self.settings),
-            "MACHINE_ROLE_ARN": self.machine_role.role.role_arn,
-            "MACHINE_PREFIX": self.settings.prefix,
         }
         starter = Starter(
             self,
@@ -210,6 +219,12 @@ class SagaplaneStack(Stack):
         return {
             "APPROVALS_QUEUE_URL": self.queues.approvals.queue_url,
             "CASES_QUEUE_URL": self.queues.cases.queue_url,
+        }
+
+    def _machine_names(self) -> dict[str, str]:
+        return {
+            "MACHINE_ROLE_ARN": self.machine_role.role.role_arn,
+            "MACHINE_PREFIX": self.settings.prefix,
         }
 
     def _catalogue_references(self) -> dict[str, str]:

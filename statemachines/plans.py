@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functions.domain.catalogue import Catalogue
 from functions.domain.plan import Plan, parse_plan
 from functions.domain.problems import Code, Problem, problem, quoted
-from functions.domain.shape import shape_of
+from functions.domain.shape import Shape, shape_of
 from functions.domain.validation import check_static
 from statemachines.compiler import Machine, compile_machine
 from statemachines.placeholders import placeholder_bindings
@@ -16,6 +16,14 @@ from statemachines.verify import verified
 
 def machine_of(body: bytes, catalogues: Mapping[str, Catalogue]) -> Machine | Sequence[Problem]:
     """The proved machine of a plan, or why there is none. Preconditions are not among the reasons: they need facts."""
+    shape = shape_of_plan(body, catalogues)
+    if not isinstance(shape, Shape):
+        return shape
+    return proved(shape, catalogues[shape.catalogue])
+
+
+def shape_of_plan(body: bytes, catalogues: Mapping[str, Catalogue]) -> Shape | Sequence[Problem]:
+    """The shape of a plan that its catalogue accepts, or why it does not."""
     plan = parse_plan(body)
     if not isinstance(plan, Plan):
         return plan
@@ -28,5 +36,9 @@ def machine_of(body: bytes, catalogues: Mapping[str, Catalogue]) -> Machine | Se
     static = check_static(plan, catalogue)
     if static.problems:
         return static.problems
-    shape = shape_of(catalogue, [each.step for each in static.steps if each.step is not None])
+    return shape_of(catalogue, [each.step for each in static.steps if each.step is not None])
+
+
+def proved(shape: Shape, catalogue: Catalogue) -> Machine:
+    """The machine of a shape, with placeholders for functions. Raises UnsafeMachine."""
     return verified(compile_machine(shape, placeholder_bindings(catalogue)), shape)

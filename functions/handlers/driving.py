@@ -31,7 +31,11 @@ BACKSTOP = timedelta(minutes=10)
 
 def compiled(shape: Shape) -> tuple[str, Mapping[str, Any]]:
     """The verified machine of a shape, bound to the versions that are published now. Raises NoMachine."""
-    versions = parameter(os.environ["FUNCTIONS_PARAMETER"])
+    return bound(shape, parameter(os.environ["FUNCTIONS_PARAMETER"]))
+
+
+def bound(shape: Shape, versions: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The verified machine of a shape, bound to these published versions. Raises NoMachine."""
     try:
         machine = verified(compile_machine(shape, _bindings(shape, versions)), shape)
     except KeyError as missing:

@@ -6,23 +6,28 @@ import json
 from pathlib import Path
 from typing import Final
 
-from functions.catalogues.fulfilment.catalogue import CATALOGUE
-from statemachines.compiler import Machine, compile_machine
-from statemachines.placeholders import placeholder_bindings
+from functions.catalogues.environments.catalogue import CATALOGUE as ENVIRONMENTS
+from functions.catalogues.fulfilment.catalogue import CATALOGUE as FULFILMENT
+from statemachines.compiler import Machine
+from statemachines.plans import proved
 from statemachines.shapes import known_shapes
-from statemachines.shapes.fulfilment import PLANS
-from statemachines.verify import verified
 
 DIRECTORY: Final = Path(__file__).parent
-SHAPES: Final = known_shapes(CATALOGUE, PLANS)
+CATALOGUES: Final = (FULFILMENT, ENVIRONMENTS)
+SHAPES: Final = {
+    catalogue.name: known_shapes(
+        catalogue, f"functions.catalogues.{catalogue.name}.catalogue:CATALOGUE"
+    )
+    for catalogue in CATALOGUES
+}
 
 
 def golden_machines() -> dict[str, Machine]:
     """File name to machine, each proved. Raises UnsafeMachine."""
-    bindings = placeholder_bindings(CATALOGUE)
     return {
-        f"{CATALOGUE.name}.{plan}.asl.json": verified(compile_machine(shape, bindings), shape)
-        for plan, shape in SHAPES.items()
+        f"{catalogue.name}.{plan}.asl.json": proved(shape, catalogue)
+        for catalogue in CATALOGUES
+        for plan, shape in SHAPES[catalogue.name].items()
     }
 
 

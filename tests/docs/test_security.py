@@ -52,6 +52,7 @@ def granted() -> dict[str, list[iam.PolicyStatement]]:
         "open_case": roles.open_case(AT),
         "starter": roles.starter(AT),
         "recovery": roles.recovery(AT),
+        "known_machines": roles.known_machines(AT),
         "machine_role": roles.machine_role(["f"]),
     }
 

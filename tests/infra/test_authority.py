@@ -27,6 +27,7 @@ SETTINGS = {
 STEPS = [(c, s) for c in (FULFILMENT, WAREHOUSE) for s in c.steps]
 CONTROLS = ["begin-compensation", "finish-compensation", "gate", "open-case"]
 DRIVERS = ["starter", "sweeper", "rescue"]
+DEPLOYING = ["known-machines"]
 IDS = [f"{c.name}-{s.name}" for c, s in STEPS]
 
 
@@ -140,13 +141,19 @@ def answering() -> set[Grant]:
     return {grant for machine in machines() for grant in on(machine, *actions)}
 
 
+def making() -> set[Grant]:
+    actions = ("states:CreateStateMachine", "states:DescribeStateMachine")
+    grants = {g for m in machines() for g in on(m, *actions)}
+    return grants | on("${MachinesRole.Arn}", "iam:PassRole")
+
+
 def starting() -> set[Grant]:
-    actions = ("CreateStateMachine", "DescribeStateMachine", "StartExecution")
-    grants = {g for m in machines() for g in on(m, *(f"states:{action}" for action in actions))}
+    grants = making() | {("states:StartExecution", machine) for machine in machines()}
     executions = [m.replace(":stateMachine:", ":execution:") + ":*" for m in machines()]
     grants |= {("states:DescribeExecution", execution) for execution in executions}
-    grants |= on(OURS % ("ssm", "parameter/sagaplane/production/functions"), "ssm:GetParameter")
-    return grants | on("${MachinesRole.Arn}", "iam:PassRole")
+    return grants | on(
+        OURS % ("ssm", "parameter/sagaplane/production/functions"), "ssm:GetParameter"
+    )
 
 
 @pytest.mark.parametrize(
@@ -201,6 +208,10 @@ def test_what_recovers_a_saga_may_do_all_that_drives_one(product: Deployed, func
     )
 
 
+def test_what_makes_the_known_machines_starts_none_and_reads_no_record(product: Deployed) -> None:
+    assert product.grants("known-machines") == making()
+
+
 def step_functions() -> set[str]:
     names = {f"{c.name}-{s.name}-run" for c, s in STEPS}
     return names | {f"{c.name}-{s.name}-undo" for c, s in STEPS if s.undo}
@@ -209,8 +220,8 @@ def step_functions() -> set[str]:
 def test_every_step_and_every_undo_has_a_function_and_there_are_no_others(
     product: Deployed,
 ) -> None:
-    expected = step_functions() | {*CONTROLS, *DRIVERS, "agent-api", "people-api", "console"}
-    assert set(product.functions) == expected
+    expected = step_functions() | {*CONTROLS, *DRIVERS, *DEPLOYING}
+    assert set(product.functions) == expected | {"agent-api", "people-api", "console"}
 
 
 def test_the_machines_role_invokes_exactly_the_steps_and_the_controls(product: Deployed) -> None:
@@ -284,7 +295,7 @@ def test_only_the_machines_role_is_passed_and_only_to_step_functions(product: De
         for statement in product.statements(role)
         if "iam:PassRole" in statement["Action"]
     ]
-    assert len(passing) == len(DRIVERS)
+    assert len(passing) == len([*DRIVERS, "known-machines"])
     for statement in passing:
         assert plain(statement["Resource"]) == "${MachinesRole.Arn}"
         assert statement["Condition"] == {

@@ -153,14 +153,14 @@ def functions(catalogue: Catalogue) -> dict[str, Function]:
     secrets = {"SECRET_PREFIX": SECRET_PREFIX}
     approvals = {"APPROVALS_QUEUE_URL": queue_url(APPROVALS_QUEUE)}
     cases = {"CASES_QUEUE_URL": queue_url(CASES_QUEUE)}
+    machines = {"MACHINE_ROLE_ARN": MACHINE_ROLE, "MACHINE_PREFIX": "sagaplane-test"}
     driving = {
         **tables,
         **known,
         **approvals,
         **cases,
+        **machines,
         "FUNCTIONS_PARAMETER": PARAMETER,
-        "MACHINE_ROLE_ARN": MACHINE_ROLE,
-        "MACHINE_PREFIX": "sagaplane-test",
     }
     made = [
         Function(
@@ -168,6 +168,7 @@ def functions(catalogue: Catalogue) -> dict[str, Function]:
         ),
         Function("people-api", "people_api", {**tables, **known}),
         *(Function(name, name, driving) for name in ("starter", "sweeper", "rescue")),
+        Function("known-machines", "known_machines", {**known, **machines}),
         Function("begin-compensation", "begin_compensation", tables),
         Function("finish-compensation", "finish_compensation", ledger),
         Function("gate", "request_approval", {**tables, **approvals}),
