@@ -101,13 +101,15 @@ class Client:
         """One approval: facts, what follows on yes and on no, and the agent's own words."""
         return self._get(f"/approvals/{_part(approval_id)}")
 
-    def approve(self, approval_id: str, reason: str | None = None) -> Body:
-        """Agree. Saying the same again is answered the same."""
-        return self._decide(approval_id, "approve", reason)
+    def approve(
+        self, approval_id: str, reason: str | None = None, *, binds: str | None = None
+    ) -> Body:
+        """Agree. Saying the same again is answered the same. `binds` is the digest that was shown."""
+        return self._decide(approval_id, "approve", reason, binds)
 
-    def reject(self, approval_id: str, reason: str) -> Body:
+    def reject(self, approval_id: str, reason: str, *, binds: str | None = None) -> Body:
         """Refuse, with the reason that the agent and the operators read."""
-        return self._decide(approval_id, "reject", reason)
+        return self._decide(approval_id, "reject", reason, binds)
 
     def cases(self, *, limit: int | None = None, cursor: str | None = None) -> Body:
         """One page of open cases: `cases`, and `next` if there are more."""
@@ -126,8 +128,11 @@ class Client:
         body = {"resolution": resolution} | ({} if evidence is None else {"evidence": evidence})
         return self._call("POST", f"/cases/{_part(case_id)}/resolution", content=_json(body))
 
-    def _decide(self, approval_id: str, decision: str, reason: str | None) -> Body:
-        body = {"decision": decision} | ({} if reason is None else {"reason": reason})
+    def _decide(
+        self, approval_id: str, decision: str, reason: str | None, binds: str | None
+    ) -> Body:
+        said = {"decision": decision, "reason": reason, "binds": binds}
+        body = {name: value for name, value in said.items() if value is not None}
         return self._call("POST", f"/approvals/{_part(approval_id)}/decision", content=_json(body))
 
     def _get(self, path: str, **query: str | int | None) -> Body:

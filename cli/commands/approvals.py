@@ -15,6 +15,16 @@ _Reason = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="Why: the agent and the operators read it.")
 ]
 
+_Binds = Annotated[
+    str | None,
+    typer.Option(
+        "--binds",
+        metavar="DIGEST",
+        help="The digest that you were shown: if it is another by now, nothing is decided.",
+        show_default=False,
+    ),
+]
+
 
 @app.callback(invoke_without_command=True)
 def approvals(
@@ -48,6 +58,7 @@ def approve(
         str | None,
         typer.Option("--reason", metavar="TEXT", help="Why, for the record.", show_default=False),
     ] = None,
+    binds: _Binds = None,
     yes: Yes = False,
     as_json: Json = False,
     profile: Profile = "",
@@ -59,17 +70,24 @@ def approve(
     work = Work(profile, as_json)
     client = work.client
     if work.asks(yes=yes):
-        work.confirm(approval_page(client.approval(approval_id)), "Approve exactly this?")
-    work.answer(client.approve(approval_id, reason), decided_page)
+        shown = client.approval(approval_id)
+        work.confirm(approval_page(shown), "Approve exactly this?")
+        binds = binds or shown["binds"]
+    work.answer(client.approve(approval_id, reason, binds=binds), decided_page)
 
 
 @app.command()
 def reject(
-    approval_id: ApprovalId, *, reason: _Reason, as_json: Json = False, profile: Profile = ""
+    approval_id: ApprovalId,
+    *,
+    reason: _Reason,
+    binds: _Binds = None,
+    as_json: Json = False,
+    profile: Profile = "",
 ) -> None:
     """Say no, and why.
 
     It does not run, and what was done before it is undone. The reason is read by the agent and the operators.
     """
     work = Work(profile, as_json)
-    work.answer(work.client.reject(approval_id, reason), decided_page)
+    work.answer(work.client.reject(approval_id, reason, binds=binds), decided_page)

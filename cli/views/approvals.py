@@ -16,6 +16,7 @@ def approvals_page(body: dict[str, Any]) -> Page:
         page.line(
             Span(each["approval_id"], "strong"),
             Span(f"  expires {from_now(each['expires_at'])}", "warn"),
+            Span(f"  {_progress(each)}", "person"),
         )
         page.line(each["sentence"], indent=4)
         page.line(Span(f"{each['reason']}, saga {each['saga_id']}", "dim"), indent=4)
@@ -36,12 +37,17 @@ def approval_page(body: dict[str, Any]) -> Page:
             ("step", f"{body['step']} of {body['catalogue']}"),
             ("arguments", body["arguments"]),
             ("asked because", body["reason"]),
-            ("needed", f"{body['needed']} of group {body['group']}"),
+            ("agreed", f"{_progress(body)}, members of {body['group']}"),
+            ("may not decide", ", ".join(body["excluded"])),
             ("expires", f"{moment(body['expires_at'])} ({from_now(body['expires_at'])})"),
             ("saga", body["saga_id"]),
             ("digest", body["binds"]),
         ]
     )
+    if body["superseded_by"]:
+        page.line(
+            Span(f"It is asked anew: sagaplane approvals show {body['superseded_by']}", "warn")
+        )
     _list(page, "done already", body["exists"], "nothing")
     _list(page, "if you approve, then", body["on_approve"], "nothing")
     _list(page, "if you reject, it is undone", body["on_reject"], "nothing has to be undone")
@@ -61,12 +67,16 @@ def approval_page(body: dict[str, Any]) -> Page:
 def decided_page(body: dict[str, Any]) -> Page:
     """What has become of it after a decision."""
     page = Page()
-    agreed = sum(d["decision"] == "approve" for d in body["decisions"])
     page.line(Span(body["state"], "person"), f": {body['sentence']}")
     if body["state"] == "open":
-        page.line(f"{agreed} of {body['needed']} have agreed; it waits for the others.")
+        page.line(f"{_progress(body)} have agreed; it waits for somebody else.")
     page.line(f"Follow it: sagaplane show {body['saga_id']} --follow")
     return page
+
+
+def _progress(body: dict[str, Any]) -> str:
+    agreed = sum(d["decision"] == "approve" for d in body["decisions"])
+    return f"{agreed} of {body['needed']}"
 
 
 def _list(page: Page, title: str, sentences: list[str], none: str) -> None:

@@ -74,6 +74,8 @@ class Approval(Frozen):
     binds: Identifier
     excluded: tuple[Identifier, ...] = ()
     """People who may not decide: the submitter, and the owner of the agent that submitted."""
+    superseded_by: Identifier | None = None
+    """The round that asks anew, where this one was closed because of it."""
     created_at: Millis
     expires_at: Millis
     state: ApprovalState = ApprovalState.OPEN
@@ -136,8 +138,23 @@ class AlreadySaid:
 
 
 @dataclass(frozen=True, slots=True)
+class SaidOtherwise:
+    """The same person said the other thing before, which stands."""
+
+    approval: Approval
+    first: Decision
+
+
+@dataclass(frozen=True, slots=True)
 class NotOpen:
     """Decided otherwise, expired or closed."""
+
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True)
+class NotAsShown:
+    """What this person saw is not what this approval is for, or no longer what is asked."""
 
     approval: Approval
 
@@ -147,6 +164,9 @@ class MayNot:
     """This person may not decide this one."""
 
     why: str
+
+
+Answer = Decided | AlreadySaid | SaidOtherwise | NotOpen | NotAsShown | MayNot
 
 
 def _moved(approval: Approval, state: ApprovalState, now: Millis, **changes: object) -> Approval:
@@ -202,16 +222,23 @@ def decide(
     decision: Literal["approve", "reject"],
     reason: str | None,
     now: Millis,
-) -> Decided | AlreadySaid | NotOpen | MayNot:
-    """One person's decision. The first rejection rejects; `needed` approvals of different people approve."""
+    binds: str | None = None,
+) -> Answer:
+    """One person's decision. The first rejection rejects; `needed` approvals of different people approve.
+
+    `binds` is the digest that this person was shown, where they say so.
+    """
     if approval.group not in groups:
         return MayNot(f"only members of {approval.group} decide this")
     if person in approval.excluded:
         return MayNot("who submitted a plan, or owns the agent that did, cannot decide on it")
+    if binds not in {None, approval.binds} or approval.superseded_by is not None:
+        return NotAsShown(approval)
     said = next((d for d in approval.decisions if d.person == person), None)
-    if said is not None and said.decision == decision:
-        return AlreadySaid(approval)
-    if said is not None or approval.state is not ApprovalState.OPEN or now >= approval.expires_at:
+    if said is not None:
+        same = said.decision == decision
+        return AlreadySaid(approval) if same else SaidOtherwise(approval, said)
+    if approval.state is not ApprovalState.OPEN or now >= approval.expires_at:
         return NotOpen(approval)
     entry = Decision(person=person, decision=decision, at=now, reason=reason)
     decisions = (*approval.decisions, entry)
@@ -227,9 +254,9 @@ def expire(approval: Approval, now: Millis) -> Approval:
     return _moved(approval, ApprovalState.EXPIRED, now)
 
 
-def close(approval: Approval, now: Millis) -> Approval:
-    """The saga has turned: nothing is left to decide."""
-    return _moved(approval, ApprovalState.CLOSED, now)
+def close(approval: Approval, now: Millis, *, superseded_by: str | None = None) -> Approval:
+    """Nothing is left to decide: the saga has turned, or another round asks anew."""
+    return _moved(approval, ApprovalState.CLOSED, now, superseded_by=superseded_by)
 
 
 def consume(approval: Approval, now: Millis) -> Approval:

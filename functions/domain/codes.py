@@ -85,7 +85,7 @@ class Code(StrEnum):
     NOT_FOUND = "not_found", 404, "Not found", "There is no such thing, or it is not yours to see."
     INVALID_PARAMETER = "invalid_parameter", 400, "Invalid parameter", "A parameter of the path or the query is not usable."
     ALREADY_DECIDED = "already_decided", 409, "Already decided", "The approval was decided before; the first decision stands."
-    ALREADY_APPROVED_BY_YOU = "already_approved_by_you", 409, "You have approved already", "This approval needs different people."
+    ALREADY_APPROVED_BY_YOU = "already_approved_by_you", 409, "You have approved already", "You cannot take it back; somebody else may still reject."
     APPROVAL_EXPIRED = "approval_expired", 410, "Approval expired", "The time to decide is over; the saga goes on without it."
     APPROVAL_CHANGED = "approval_changed", 409, "Not what you were shown", "What would run is no longer what the decision is about."
     NOT_CLAIMED = "not_claimed", 409, "Case not claimed", "A case is claimed before it is resolved."

@@ -14,6 +14,7 @@ from functions.domain import approvals, cases
 from functions.domain.cases import Case, Resolution
 from functions.domain.ledger.records import Saga
 from functions.domain.ledger.status import Status
+from functions.domain.ledger.status import status as status_of
 from functions.domain.problems import Code, problem
 from functions.handlers import identity
 from functions.handlers.answers import claim_refused, decision_refused, resolution_refused
@@ -41,17 +42,22 @@ from functions.usecases.world import millis
 app = api("sagaplane: for people")
 Id = Annotated[str, Path(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")]
 Reason = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+Digest = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 Limit = Annotated[int, Query(ge=1, le=100)]
 Cursor = Annotated[str | None, Query(max_length=2000)]
 
 
 class DecisionRequest(BaseModel):
-    """A decision on an approval. Rejecting needs a reason."""
+    """A decision on an approval. Rejecting needs a reason.
+
+    `binds` is the digest that the person was shown: where it is not the approval's own, nothing is decided.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     decision: Literal["approve", "reject"]
     reason: Reason | None = None
+    binds: Digest | None = None
 
 
 class ResolutionRequest(BaseModel):
@@ -99,12 +105,18 @@ def get_approvals(limit: Limit = 50, cursor: Cursor = None) -> Response[Approval
 
 @app.get("/approvals/<approval_id>")
 def get_approval(approval_id: Id) -> Response[ApprovalView]:
-    """One approval: the validated facts, what follows on yes and on no, and the agent's own words. Decides nothing."""
+    """One approval: the validated facts, what follows on yes and on no, and the agent's own words. Decides nothing.
+
+    For those who are asked, and for the operators of its catalogue, who have to know who agreed to what.
+    """
     who = _person()
     approval = read_approval(store(), approval_id)
     if approval is None or approval.tenant not in who.tenants:
         raise not_found("approval")
-    return shown(approval_view(approval, _saga(approval.saga_id)))
+    saga = _saga(approval.saga_id)
+    if who.groups.isdisjoint({approval.group, saga.head.operators}):
+        raise identity.forbidden(f"This approval is for members of {approval.group}.")
+    return shown(approval_view(approval, saga))
 
 
 @app.post("/approvals/<approval_id>/decision")
@@ -128,12 +140,13 @@ def post_decision(
         groups=who.groups,
         decision=decision.decision,
         reason=decision.reason,
+        binds=decision.binds,
     )
     if isinstance(said, approvals.Decided | approvals.AlreadySaid):
         logger.info("decided", approval=approval_id, decision=decision.decision)
         view = approval_view(said.approval, _saga(said.approval.saga_id))
         return shown(view)
-    raise decision_refused(said, who.name, clock.now())
+    raise decision_refused(said, clock.now(), _standing(said))
 
 
 @app.get("/cases")
@@ -234,6 +247,11 @@ def post_cancel(saga_id: Id) -> Response[PeopleSaga]:
         return shown(people_saga(_saga(saga_id)))
     hint = "What is past the point of no return is finished, not undone."
     raise Refusal(problem(Code.CANNOT_CANCEL, answer.why, hint), saga_id=saga_id)
+
+
+def _standing(said: approvals.Answer | None) -> Status | None:
+    """Where the saga of an approval is that can not be decided any more."""
+    return status_of(_saga(said.approval.saga_id)) if isinstance(said, approvals.NotOpen) else None
 
 
 def _saga(saga_id: str) -> Saga:

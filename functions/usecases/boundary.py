@@ -160,7 +160,8 @@ def _asked(
     changes = [changed(record, asked), created(approval)]
     if latest is not None and latest.state in {ApprovalState.OPEN, ApprovalState.APPROVED}:
         # Nobody is to think about a question that no longer lets anything run.
-        changes.append(changed(latest, approvals.close(latest, now)))
+        closed = approvals.close(latest, now, superseded_by=approval.id)
+        changes.append(changed(latest, closed))
     try:
         world.store.write(changes)
     except Stale as stale:

@@ -16,7 +16,6 @@ _DENIALS = {
     ApprovalState.CLOSED: "SagaCancelled",
 }
 """Error names that the gate does not ask again after (statemachines/errors.py)."""
-Decision = approvals.AlreadySaid | approvals.NotOpen | approvals.MayNot | Decided
 
 
 def decide_approval(
@@ -30,7 +29,8 @@ def decide_approval(
     groups: frozenset[str],
     decision: Literal["approve", "reject"],
     reason: str | None,
-) -> Decision | None:
+    binds: str | None = None,
+) -> approvals.Answer | None:
     """Decide on an approval; None if these tenants have none by that id. The decision counts once it is written."""
     approval = read_approval(store, approval_id)
     for _ in range(TRIES):
@@ -38,7 +38,13 @@ def decide_approval(
             return None
         now = clock.now()
         said = approvals.decide(
-            approval, person=person, groups=groups, decision=decision, reason=reason, now=now
+            approval,
+            person=person,
+            groups=groups,
+            decision=decision,
+            reason=reason,
+            now=now,
+            binds=binds,
         )
         if not isinstance(said, Decided):
             return said

@@ -17,7 +17,7 @@ CORPUS = families()
 FACTS = (
     "Capture 180.00 EUR for order 4471",
     "above 150.00 EUR",
-    "0 of 1, by members of approvers",
+    "0 of 1 has approved, by members of approvers",
     "180.00",
     "release_stock: Reserve 2 of LAMP-1",
 )

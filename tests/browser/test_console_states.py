@@ -245,7 +245,9 @@ def test_an_approval_takes_two_steps_and_is_sent_once(ann: Stub) -> None:
     expect(page.locator(".notice.good")).to_contain_text("You approved.")
     expect(page.get_by_text("Nothing is left to decide")).to_be_visible()
     expect(page.locator("main")).to_contain_text("Its saga: ▸ running")
-    assert ann.posted(f"{APPROVAL}/decision") == [{"decision": "approve"}]
+    assert ann.posted(f"{APPROVAL}/decision") == [
+        {"decision": "approve", "binds": bodies.approval()["binds"]}
+    ]
 
 
 def test_a_rejection_asks_for_a_reason_first(ann: Stub) -> None:
@@ -260,7 +262,11 @@ def test_a_rejection_asks_for_a_reason_first(ann: Stub) -> None:
     page.get_by_role("button", name="Yes, reject this").click()
     expect(page.locator(".notice.good")).to_contain_text("You rejected.")
     assert ann.posted(f"{APPROVAL}/decision") == [
-        {"decision": "reject", "reason": "Cancelled by telephone."}
+        {
+            "decision": "reject",
+            "reason": "Cancelled by telephone.",
+            "binds": bodies.approval()["binds"],
+        }
     ]
 
 
@@ -310,9 +316,51 @@ def test_an_answer_that_never_came_is_not_called_a_failure(ann: Stub) -> None:
 
 def test_several_approvers_see_how_many_have_agreed_and_nobody_agrees_twice(ann: Stub) -> None:
     page = approval_page(ann, needed=3, decisions=[bodies.decided("bob"), bodies.decided("ann")])
-    expect(page.locator("main")).to_contain_text("2 of 3, by members of approvers")
+    expect(page.locator("main")).to_contain_text("2 of 3 have approved, by members of approvers")
     expect(page.locator(".notice.good")).to_contain_text("You said: approve")
     expect(page.locator(".notice.good")).to_contain_text("1 more")
+    expect(page.get_by_role("button", name="Approve")).to_have_count(0)
+
+
+def test_with_one_of_two_everybody_sees_who_and_when_and_how_many_are_missing(ann: Stub) -> None:
+    bob = bodies.decided("bob", reason="Checked with the shop.")
+    page = approval_page(ann, needed=2, decisions=[bob])
+    places = page.locator(".places > li")
+    expect(places).to_have_count(2)
+    expect(places.first).to_contain_text(
+        re.compile(r"✓ bob: approve, .* – Checked with the shop\.")
+    )
+    expect(places.last).to_have_text("○ another member of approvers")
+    expect(page.get_by_role("button", name="Approve")).to_be_visible()
+    ann.says("/approvals", bodies.approvals(bodies.approval(needed=2, decisions=[bob])))
+    ann.says("/cases", bodies.cases())
+    page.goto(page.url.partition("#")[0] + "#/")
+    expect(page.locator(".card")).to_contain_text("1 of 2 have approved")
+    expect(page.locator(".card")).to_contain_text("So far: bob: approve, ")
+
+
+def test_a_second_answer_is_announced_with_how_many_have_agreed(ann: Stub) -> None:
+    page = approval_page(ann, needed=3, decisions=[bodies.decided("bob")])
+    expect(page.locator(".places > .free")).to_have_count(2)
+    both = [bodies.decided("bob"), bodies.decided("carl")]
+    ann.says(APPROVAL, bodies.approval(approval_id="a1", needed=3, decisions=both))
+    expect(page.get_by_text("Somebody has answered: 2 of 3 have approved.")).to_be_attached(
+        timeout=15000
+    )
+    expect(page.locator(".places > .free")).to_have_count(1)
+
+
+def test_a_round_that_is_asked_anew_leads_to_the_one_that_counts(ann: Stub) -> None:
+    ann.says("/sagas/saga1", bodies.saga(status="awaiting_approval"))
+    page = approval_page(ann, state="closed", superseded_by="saga1-2-2")
+    way = page.get_by_role("link", name="Go to the question that counts")
+    expect(way).to_have_attribute("href", "#/approvals/saga1-2-2")
+    expect(page.get_by_role("button", name="Approve")).to_have_count(0)
+
+
+def test_who_answers_for_the_agent_is_told_that_others_decide(ann: Stub) -> None:
+    page = approval_page(ann, excluded=["support-agent", "ann"])
+    expect(page.locator(".notice")).to_contain_text("You submitted the plan, or answer for the")
     expect(page.get_by_role("button", name="Approve")).to_have_count(0)
 
 

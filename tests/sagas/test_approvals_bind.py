@@ -13,7 +13,7 @@ from functions.domain.keys import canonical
 from functions.ports import Change
 from functions.usecases.records import key_of
 from tests.sagas.orders import enter, plan
-from tests.sagas.stage import OPERATOR, Stage, person
+from tests.sagas.stage import APPROVER, OPERATOR, Stage, person
 
 TABLES = "memory"
 
@@ -161,6 +161,93 @@ def test_what_policy_has_come_to_forbid_is_refused_at_the_pivot_whoever_has_appr
     assert stage.status(saga_id) == "compensated"
     assert "nobody may approve" in str(stage.saga(saga_id).head.reason)
     assert "capture" not in stage.shop.books()
+
+
+SECOND = person("approver-2", "fulfilment-approvers", "tenant.acme")
+
+
+def test_two_approvers_are_two_people_and_everybody_sees_who_has_agreed(stage: Stage) -> None:
+    enter(stage, amount="1200.00")
+    saga_id = stage.run(plan(amount="1200.00"))
+    path = f"/approvals/{stage.approval(saga_id).id}"
+    first = stage.approve(saga_id)
+    assert (first.status, first.body["state"], first.body["needed"]) == (200, "open", 2)
+    assert stage.approve(saga_id).body["decisions"] == first.body["decisions"], "said again"
+    [listed] = stage.call(SECOND, "GET", "/approvals").body["approvals"]
+    shown = stage.call(SECOND, "GET", path).body
+    for body in (listed, shown):
+        assert [d["person"] for d in body["decisions"]] == ["approver-1"]
+        assert (body["needed"], body["group"]) == (2, "fulfilment-approvers")
+        assert body["decisions"][0]["at"] is not None
+    assert "capture" not in stage.shop.books()
+    assert stage.approve(saga_id, SECOND).body["state"] == "approved"
+    assert stage.status(saga_id) == "completed"
+    assert [d.person for d in stage.approval(saga_id).decisions] == ["approver-1", "approver-2"]
+
+
+def test_who_has_approved_cannot_take_it_back_and_is_shown_what_they_said(stage: Stage) -> None:
+    enter(stage, amount="1200.00")
+    saga_id = stage.run(plan(amount="1200.00"))
+    stage.approve(saga_id)
+    no = {"decision": "reject", "reason": "I have thought again."}
+    answer = stage.decide(saga_id, no)
+    assert (answer.status, answer.codes) == (409, ["already_approved_by_you"])
+    assert "“approver-1” said approve at 20" in answer.body["detail"]
+    assert stage.status(saga_id) == "awaiting_approval"
+    assert stage.decide(saga_id, no, SECOND).status == 200
+    assert stage.status(saga_id) == "compensated"
+
+
+def test_a_decision_on_something_else_than_was_shown_decides_nothing(stage: Stage) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    shown = stage.call(APPROVER, "GET", f"/approvals/{stage.approval(saga_id).id}").body
+    other = stage.decide(saga_id, {"decision": "approve", "binds": "0" * 64})
+    assert (other.status, other.codes) == (409, ["approval_changed"])
+    assert stage.status(saga_id) == "awaiting_approval"
+    assert stage.decide(saga_id, {"decision": "approve", "binds": shown["binds"]}).status == 200
+    assert stage.status(saga_id) == "completed"
+
+
+def test_who_answers_an_earlier_round_is_led_to_the_one_that_counts(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    old = f"/approvals/{stage.approval(saga_id).id}"
+    monkeypatch.setattr(policy, "_STANDARD", (policy.Band(Decimal("150.00"), approvers=2),))
+    stage.approve(saga_id)
+    new = stage.approval(saga_id).id
+    assert stage.call(SECOND, "GET", old).body["superseded_by"] == new
+    answer = stage.call(SECOND, "POST", f"{old}/decision", {"decision": "approve"})
+    assert (answer.status, answer.codes) == (409, ["approval_changed"])
+    assert new in answer.body["detail"]
+
+
+def test_whoever_comes_too_late_is_told_where_the_saga_is(stage: Stage) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    stage.later(hours=25)
+    answer = stage.approve(saga_id)
+    assert (answer.status, answer.codes) == (410, ["approval_expired"])
+    assert answer.body["detail"].endswith("Its saga is compensated.")
+
+
+def test_an_approval_is_shown_to_its_group_and_to_the_operators_and_to_nobody_else(
+    stage: Stage,
+) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    path = f"/approvals/{stage.approval(saga_id).id}"
+    assert [stage.call(w, "GET", path).status for w in (APPROVER, OPERATOR)] == [200, 200]
+    neighbour = person("nina", "environments-approvers", "tenant.acme")
+    refused = stage.call(neighbour, "GET", path)
+    assert (refused.status, refused.codes) == (403, ["forbidden"])
+    assert "4471" not in refused.text
+    stranger = person("stan", "fulfilment-approvers", "tenant.globex")
+    assert stage.call(stranger, "GET", path).codes == ["not_found"]
+    for who in (OPERATOR, neighbour, stranger):
+        assert stage.call(who, "GET", "/approvals").body["approvals"] == []
 
 
 def test_operators_who_are_no_approvers_may_not_approve(stage: Stage) -> None:

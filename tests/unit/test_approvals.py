@@ -19,7 +19,9 @@ from functions.domain.approvals import (
     Decided,
     Decision,
     MayNot,
+    NotAsShown,
     NotOpen,
+    SaidOtherwise,
 )
 from tests.unit.ledger import NOW, step
 
@@ -112,11 +114,27 @@ def test_the_same_person_counts_once() -> None:
     assert approval.state is S.OPEN
 
 
-def test_nobody_takes_back_what_they_said() -> None:
+def test_nobody_takes_back_what_they_said_and_is_shown_it() -> None:
     approval = decided(asked(needed=2), "approver-1")
-    assert isinstance(decide(approval, "approver-1", "reject"), NotOpen)
+    [first] = approval.decisions
+    assert decide(approval, "approver-1", "reject") == SaidOtherwise(approval, first)
     rejected = decide(asked(), "approver-1", "reject").approval
-    assert isinstance(decide(rejected, "approver-1"), NotOpen)
+    assert decide(rejected, "approver-1") == SaidOtherwise(rejected, rejected.decisions[0])
+
+
+def test_what_was_shown_has_to_be_what_the_approval_is_for() -> None:
+    assert isinstance(decide(asked(), binds="b" * 64), Decided)
+    assert decide(asked(), binds="c" * 64) == NotAsShown(asked())
+    assert isinstance(decide(asked(), binds=None), Decided)
+
+
+@pytest.mark.parametrize("said", ["approve", "reject"])
+def test_a_round_that_is_asked_anew_takes_no_answer_any_more(said: Said) -> None:
+    given = decided(asked(), "approver-1")
+    old = approvals.close(given, NOW, superseded_by="saga-1-2-2")
+    assert (old.state, old.superseded_by) == (S.CLOSED, "saga-1-2-2")
+    for person in ("approver-1", "approver-2"):
+        assert decide(old, person, said) == NotAsShown(old)
 
 
 def test_one_no_is_enough_whoever_agreed_before() -> None:

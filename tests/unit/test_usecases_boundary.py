@@ -11,6 +11,7 @@ import pytest
 from functions.domain import approvals
 from functions.domain.approvals import (
     AlreadySaid,
+    Answer,
     Approval,
     ApprovalState,
     Decided,
@@ -25,7 +26,7 @@ from functions.usecases import errors
 from functions.usecases.begin_compensation import begin_compensation
 from functions.usecases.boundary import ROUNDS
 from functions.usecases.cancel_saga import cancel_saga
-from functions.usecases.decide_approval import Decision, decide_approval
+from functions.usecases.decide_approval import decide_approval
 from functions.usecases.records import read_approval
 from functions.usecases.request_approval import request_approval
 from functions.usecases.run_step import run_step
@@ -79,7 +80,7 @@ def decide(
     approval: Approval | None = None,
     groups: tuple[str, ...] = ("approvers",),
     tenants: tuple[str, ...] = ("acme",),
-) -> Decision | None:
+) -> Answer | None:
     return decide_approval(
         bench.store,
         bench.clock,

@@ -1,9 +1,10 @@
 /** An approval: the validated facts, what follows on yes and on no, the decision, and last the agent's own words. */
 
+import { agreed, places, progress } from "./agreement.js";
 import { h } from "./dom.js";
 import { choices } from "./forms.js";
 import { countdown, moment, over } from "./moments.js";
-import { agentWords, argumentsOf, facts, notice, sagaLink, section, sentences } from "./parts.js";
+import { agentWords, argumentsOf, facts, link, notice, sagaLink, section, sentences } from "./parts.js";
 import { Screen } from "./screen.js";
 import { approvalBadge, plain, statusBadge } from "./states.js";
 import { words } from "./text.js";
@@ -29,22 +30,19 @@ export function approvalView(page, id) {
   });
 }
 
-/** How many of those that are needed have said yes. */
-export function agreed(approval) {
-  return approval.decisions.filter((d) => d.decision === "approve").length;
-}
-
 function told(before, after) {
   const now = after.saga?.status ?? after.approval.state;
   if (now !== (before.saga?.status ?? before.approval.state)) return `It is now ${plain(now)}.`;
-  return after.approval.decisions.length > before.approval.decisions.length ? "Somebody has answered." : null;
+  return after.approval.decisions.length > before.approval.decisions.length ? `Somebody has answered: ${progress(after.approval)}.` : null;
 }
 
 function drawn({ approval, late, saga }, screen, path) {
+  const open = approval.state === "open";
   return [
     h("p", { class: "sentence" }, words(approval.sentence)),
     h("p", {}, approvalBadge(approval.state), " ", saga ? ["Its saga: ", statusBadge(saga.status)] : null),
     saga?.reason ? h("p", {}, words(saga.reason)) : null,
+    anew(approval),
     asked(approval),
     section("Exactly this would run", h("div", { class: "arguments" }, argumentsOf(approval.arguments))),
     h(
@@ -54,7 +52,7 @@ function drawn({ approval, late, saga }, screen, path) {
       section("On yes, this happens", sentences(approval.on_approve, "Nothing.", { ordered: true })),
       section("On no, this is undone", sentences(approval.on_reject, "Nothing has to be undone.", { ordered: true })),
     ),
-    answers(approval),
+    approval.decisions.length || (open && approval.needed > 1) ? section("Who has answered", places(approval)) : null,
     section("Your decision", decision(approval, late, screen, path)),
     agentWords(approval.agent),
   ];
@@ -65,19 +63,19 @@ function asked(approval) {
   return facts([
     ["Why a person is asked", words(approval.reason)],
     ["To be decided", open ? [countdown(approval.expires_at, "– too late"), ", by ", moment(approval.expires_at)] : null],
-    ["Approvals", `${agreed(approval)} of ${approval.needed}, by members of ${approval.group}`],
+    ["Approvals", [progress(approval), ", by members of ", words(approval.group)]],
+    ["May not decide", approval.excluded.length ? words(approval.excluded.join(", ")) : null],
     ["Step", [words(approval.step), ", catalogue ", words(approval.catalogue)]],
     ["Saga", sagaLink(approval.saga_id)],
     ["Asked", moment(approval.created_at)],
   ]);
 }
 
-function answers(approval) {
-  if (!approval.decisions.length) return null;
-  const told = approval.decisions.map((d) =>
-    h("li", {}, words(d.person), `: ${plain(d.decision)}, `, moment(d.at), d.reason ? [" – ", words(d.reason)] : null),
-  );
-  return section("Who has answered", h("ul", {}, told));
+/** The way to the round that counts, from one that does not any more. */
+function anew(approval) {
+  if (!approval.superseded_by) return null;
+  const way = link(`#/approvals/${encodeURIComponent(approval.superseded_by)}`, "Go to the question that counts");
+  return notice("warn", "It is asked anew", h("p", {}, way));
 }
 
 function decision(approval, late, screen, path) {
@@ -88,6 +86,9 @@ function decision(approval, late, screen, path) {
   if (mine) {
     const more = approval.needed - agreed(approval);
     return notice("good", `You said: ${plain(mine.decision)}`, h("p", {}, `Different people are needed; ${more} more.`));
+  }
+  if (me && approval.excluded.includes(me.name)) {
+    return notice("warn", "This is not yours to decide", h("p", {}, "You submitted the plan, or answer for the agent that did."));
   }
   if (me && !me.groups.includes(approval.group)) {
     return notice("warn", "This is not yours to decide", h("p", {}, `Members of ${approval.group} decide it.`));
@@ -105,7 +106,7 @@ function yes(approval, screen, path) {
     tone: "main",
     question: [h("p", {}, "You approve: ", h("strong", {}, words(approval.sentence))), h("p", {}, next)],
     confirm: "Yes, approve this",
-    act: () => screen.attempt(() => screen.page.api.post(`${path}/decision`, { decision: "approve" }), "You approved."),
+    act: () => screen.attempt(() => screen.page.api.post(`${path}/decision`, { decision: "approve", binds: approval.binds }), "You approved."),
   };
 }
 
@@ -118,6 +119,6 @@ function no(approval, screen, path) {
     text: { label: "Why? The agent and the operators read it.", required: true },
     confirm: "Yes, reject this",
     act: (reason) =>
-      screen.attempt(() => screen.page.api.post(`${path}/decision`, { decision: "reject", reason }), "You rejected."),
+      screen.attempt(() => screen.page.api.post(`${path}/decision`, { decision: "reject", reason, binds: approval.binds }), "You rejected."),
   };
 }

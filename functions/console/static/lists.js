@@ -1,5 +1,6 @@
 /** What waits for people: open approvals and open cases. */
 
+import { progress } from "./agreement.js";
 import { h } from "./dom.js";
 import { heldBy } from "./case.js";
 import { countdown, moment } from "./moments.js";
@@ -61,12 +62,14 @@ function list({ found, more }, row, none) {
 }
 
 function approvalRow(each) {
+  const who = each.decisions.map((d) => [words(d.person), `: ${plain(d.decision)}, `, moment(d.at), " "]);
   return h(
     "li",
     { class: "card" },
     link(`#/approvals/${encodeURIComponent(each.approval_id)}`, words(each.sentence)),
     h("p", {}, words(each.reason)),
-    h("p", { class: "dim" }, "To be decided ", countdown(each.expires_at, "– too late"), ", step ", words(each.step), ", asked ", moment(each.created_at)),
+    h("p", { class: "dim" }, "To be decided ", countdown(each.expires_at, "– too late"), ", ", progress(each), ", step ", words(each.step), ", asked ", moment(each.created_at)),
+    who.length ? h("p", { class: "dim" }, "So far: ", who) : null,
   );
 }
 

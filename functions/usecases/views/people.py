@@ -29,6 +29,9 @@ class ApprovalSummary(View):
     sentence: str
     reason: str
     state: ApprovalState
+    group: str
+    needed: int
+    decisions: list[DecisionView]
     created_at: str | None
     expires_at: str | None
 
@@ -43,14 +46,13 @@ class AgentWords(View):
 class ApprovalView(ApprovalSummary):
     """What an approver decides on: the validated facts first, the agent's own words last."""
 
-    group: str
-    needed: int
+    excluded: list[str]
+    superseded_by: str | None
     arguments: str
     binds: str
     exists: list[str]
     on_approve: list[str]
     on_reject: list[str]
-    decisions: list[DecisionView]
     agent: AgentWords
 
 
@@ -64,8 +66,8 @@ def approval_view(approval: Approval, saga: Saga) -> ApprovalView:
     later = saga.steps[approval.index :]
     return ApprovalView(
         **_summary(approval),
-        group=approval.group,
-        needed=approval.needed,
+        excluded=list(approval.excluded),
+        superseded_by=approval.superseded_by,
         arguments=approval.arguments,
         binds=approval.binds,
         exists=[s.sentence for s in saga.steps if s.forward.state is ForwardState.COMPLETED],
@@ -76,10 +78,6 @@ def approval_view(approval: Approval, saga: Saga) -> ApprovalView:
             if s.undo is not None
             and s.forward.state is ForwardState.COMPLETED
             and s.undo.state is UndoState.PENDING
-        ],
-        decisions=[
-            DecisionView(person=d.person, decision=d.decision, at=iso(d.at), reason=d.reason)
-            for d in approval.decisions
         ],
         agent=AgentWords(rationale=saga.head.rationale, notes=list(saga.head.notes)),
     )
@@ -94,6 +92,12 @@ def _summary(approval: Approval) -> dict[str, Any]:
         "sentence": approval.sentence,
         "reason": approval.reason,
         "state": approval.state,
+        "group": approval.group,
+        "needed": approval.needed,
+        "decisions": [
+            DecisionView(person=d.person, decision=d.decision, at=iso(d.at), reason=d.reason)
+            for d in approval.decisions
+        ],
         "created_at": iso(approval.created_at),
         "expires_at": iso(approval.expires_at),
     }

@@ -193,6 +193,8 @@ def approval(state: str = "open") -> Body:
         "expires_at": AT,
         "group": "approvers",
         "needed": 1,
+        "excluded": ["support-lead"],
+        "superseded_by": None,
         "arguments": '{"amount":"180.00"}',
         "binds": "b" * 64,
         "exists": ["Reserve 2 of LAMP-1"],
@@ -213,6 +215,9 @@ def approvals(following: str | None = None) -> Body:
         "sentence",
         "reason",
         "state",
+        "group",
+        "needed",
+        "decisions",
         "created_at",
         "expires_at",
     )

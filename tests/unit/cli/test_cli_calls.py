@@ -53,6 +53,16 @@ def test_what_can_be_no_plan_is_not_read_to_its_end(api: FakeApi, run: Run) -> N
             "POST /approvals/a1/decision",
             {"decision": "reject", "reason": "no"},
         ),
+        (
+            ("approvals", "approve", "a1", "--binds", "b0"),
+            "POST /approvals/a1/decision",
+            {"decision": "approve", "binds": "b0"},
+        ),
+        (
+            ("approvals", "reject", "a1", "--reason", "no", "--binds", "b0"),
+            "POST /approvals/a1/decision",
+            {"decision": "reject", "reason": "no", "binds": "b0"},
+        ),
         (("cases", "resolve", "c1", "retry"), "POST /cases/c1/resolution", {"resolution": "retry"}),
         (
             ("cases", "resolve", "c1", "done", "--evidence", "é"),
@@ -108,6 +118,19 @@ def _answering(api: FakeApi) -> None:
         made = {"approvals": bodies.approval, "cases": bodies.case, "sagas": bodies.people_saga}
         api.on(about, made[kind]())
         api.on(decides, made[kind]())
+
+
+@pytest.mark.usefixtures("person")
+def test_what_is_approved_at_a_terminal_is_what_was_shown_there(
+    api: FakeApi, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _answering(api)
+    monkeypatch.setattr(Work, "asks", lambda _, *, yes: not yes)
+    run("approvals", "approve", "a1", typed="y\n")
+    assert json.loads(api.asked[-1].content) == {
+        "decision": "approve",
+        "binds": bodies.approval()["binds"],
+    }
 
 
 @pytest.mark.usefixtures("person")
