@@ -13,6 +13,7 @@ from functions.domain.calls import Call
 from functions.domain.keys import forward_key
 from functions.domain.ledger import forward
 from functions.domain.ledger import head as heads
+from functions.domain.ledger.keeping import key_protects
 from functions.domain.ledger.records import ForwardState, Head, Pivot, StepRecord
 from functions.domain.outcome import Finding, NotFound, RefusalCause, Refused, Unknown
 from functions.ports import Stale
@@ -137,10 +138,13 @@ def _key_protects(world: StepWorld, record: StepRecord) -> bool:
     settlement = world.step.settlement
     if settlement.keys_kept_for is None or settlement.reconcile == "person":
         return False
-    if record.forward.conflicted:
-        return False
-    first = min((e.started_at for e in record.forward.history), default=world.clock.now())
-    return world.clock.now() < first + millis(settlement.keys_kept_for)
+    return key_protects(
+        record.forward,
+        now=world.clock.now(),
+        kept_for=millis(settlement.keys_kept_for),
+        call=world.lease.call,
+        settles_after=millis(settlement.settles_after),
+    )
 
 
 def _ask_later_if_too_early(world: StepWorld, record: StepRecord, *, undoing: bool) -> None:

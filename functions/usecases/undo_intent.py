@@ -9,6 +9,7 @@ from functions.domain.calls import Call
 from functions.domain.catalogue import Undo as UndoEntry
 from functions.domain.keys import undo_key
 from functions.domain.ledger import forward, undo
+from functions.domain.ledger.keeping import key_protects
 from functions.domain.ledger.records import Saga, StepRecord, Undo
 from functions.domain.outcome import Finding, NotFound, RefusalCause, Refused, Unknown, UnknownCause
 from functions.ports import Replay, Stale
@@ -207,9 +208,13 @@ class UndoIntent:
         raise errors.PersonNeeded(f"{self.key}: the target can not be asked")
 
     def _key_protects(self, command: Undo) -> bool:
-        kept = self.entry.settlement.keys_kept_for
-        if kept is None or command.conflicted or self.entry.settlement.reconcile == "person":
+        settlement = self.entry.settlement
+        if settlement.keys_kept_for is None or settlement.reconcile == "person":
             return False
-        now = self.world.clock.now()
-        first = min((e.started_at for e in command.history), default=now)
-        return now < first + millis(kept)
+        return key_protects(
+            command,
+            now=self.world.clock.now(),
+            kept_for=millis(settlement.keys_kept_for),
+            call=self.world.undo_lease.call,
+            settles_after=millis(settlement.settles_after),
+        )

@@ -17,6 +17,7 @@ KERNEL = (
     "functions/domain/ledger/undo.py",
     "functions/domain/ledger/head.py",
     "functions/domain/ledger/recovery.py",
+    "functions/domain/ledger/keeping.py",
     "functions/domain/approvals.py",
     "functions/domain/cases.py",
     "functions/usecases/boundary.py",

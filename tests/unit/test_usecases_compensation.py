@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ from functions.usecases.records import read_case
 from functions.usecases.run_step import run_step
 from functions.usecases.undo_step import undo_step
 from functions.usecases.world import StepRef
-from tests.unit.kernel import KEYS_KEPT_FOR, SAGA, SETTLES, Bench, Killed
+from tests.unit.kernel import KEYS_KEPT_FOR, SAGA, SETTLES, SETTLES_AFTER, Bench, Killed
 from tests.unit.kernel_machine import attend, rest
 
 UNDO_KEYED = ["keys+status+tombstone", "keys+status", "keys"]
@@ -432,6 +433,21 @@ def test_an_undo_key_that_the_target_has_forgotten_protects_nothing() -> None:
     assert undo(bench, 0) == "OutcomeUnknown"
     bench.clock.pass_(KEYS_KEPT_FOR.total_seconds() + 1)
     assert undo(bench, 0) == "PersonNeeded"
+    assert bench.target.count(bench.key(0, "undo")) == 1
+
+
+def test_an_undo_key_protects_only_a_repeat_that_lands_before_it_is_forgotten() -> None:
+    bench = turned(Bench(undo_settles="keys"), 0, because=1)
+    bench.target.trouble(bench.key(0, "undo"), "lost")
+    assert undo(bench, 0) == "OutcomeUnknown"
+    command = bench.step(0).undo
+    assert command is not None
+    forgotten = command.history[0].started_at + int(KEYS_KEPT_FOR / timedelta(milliseconds=1))
+    lands = bench.world_at(0).undo_lease.call + int(SETTLES_AFTER / timedelta(milliseconds=1))
+    bench.clock.at = forgotten - lands
+    assert undo(bench, 0) == "PersonNeeded"
+    bench.clock.at = forgotten - lands - 1
+    assert undo(bench, 0) == "applied"
     assert bench.target.count(bench.key(0, "undo")) == 1
 
 

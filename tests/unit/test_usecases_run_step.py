@@ -421,6 +421,20 @@ def test_a_keys_age_is_counted_from_its_first_use_however_many_attempts_there_we
     assert set(said[48:]) == {"PersonNeeded"}
 
 
+def test_a_key_protects_only_a_repeat_that_lands_before_it_is_forgotten() -> None:
+    bench = ready(Bench("keys"), 0)
+    bench.target.trouble(bench.key(0), "lost")
+    delivered(bench, 0)
+    [first] = bench.step(0).forward.history
+    forgotten = first.started_at + int(KEYS_KEPT_FOR / timedelta(milliseconds=1))
+    lands = bench.world_at(0).lease.call + int(SETTLES_AFTER / timedelta(milliseconds=1))
+    bench.clock.at = forgotten - lands
+    assert delivered(bench, 0) == "PersonNeeded"
+    bench.clock.at = forgotten - lands - 1
+    assert delivered(bench, 0) == "applied"
+    assert bench.target.count(bench.key(0)) == 1
+
+
 def test_where_a_person_reconciles_no_machine_calls_again_after_an_unknown() -> None:
     for settlement in (
         Settlement(settles_after=SETTLES_AFTER, reconcile="person"),
