@@ -118,6 +118,7 @@ FORWARD = (
         nth=2,
         begin=ways.zombie_refused("run"),
         targets=("full", "keys"),
+        when=lambda step: step.settlement.keys_kept_for is not None,
     ),
     Boundary(
         "forward",
@@ -127,6 +128,7 @@ FORWARD = (
         nth=2,
         begin=ways.zombie_refused("run"),
         targets=("status",),
+        when=lambda step: step.settlement.keys_kept_for is None,
     ),
 )
 UNDO = (
@@ -358,6 +360,7 @@ GATE = (
         _run("record:before"),
         begin=ways.closes,
         habits=_ASK,
+        when=lambda step: bool(step.preconditions),
     ),
     Boundary(
         "gate",

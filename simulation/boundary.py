@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from functions.domain.catalogue import Step
 from simulation.faults import Fault, strike
 from simulation.play import EVERYDAY, Habits
 from simulation.scheduler import Place, Verdict, Worker
@@ -19,6 +20,10 @@ TARGETS = ("full", "keys", "status", "tombstone", "nothing")
 """What a target offers: keys, status and tombstone; one of them; or nothing, so that a person reconciles."""
 
 
+def _always(_: Step) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Boundary:
     """One row.
@@ -26,7 +31,7 @@ class Boundary:
     `places` says for which steps of a plan it exists, `here` where a worker then is (and for the how manieth time).
     `begin` makes the run lead there, `already` is what has gone wrong by then, `habits` are the people's. `impossible` has a reason for each cell
     that cannot exist; `is_itself` names the fault that the boundary already is. `targets` are the kinds of target for
-    which it exists.
+    which it exists, `when` the steps.
     """
 
     group: str
@@ -40,6 +45,7 @@ class Boundary:
     is_itself: Fault | None = None
     impossible: dict[Fault, str] = field(default_factory=dict)
     targets: tuple[str, ...] = TARGETS
+    when: Callable[[Step], bool] = _always
 
     @property
     def title(self) -> str:

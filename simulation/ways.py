@@ -14,6 +14,7 @@ Begin = Callable[[World, int], None]
 """Makes a run lead to a step's boundary."""
 Act = Callable[[World, Worker], Verdict]
 """What befalls whoever is there."""
+NEVER = 1_000
 
 
 def refused(world: World, index: int) -> None:
@@ -64,6 +65,28 @@ def undo_refused(world: World, index: int) -> None:
     """The undo is refused: a person has to do it."""
     turned(world, index)
     world.target.behaviours[index, "undo"].refuses = True
+
+
+def unavailable(side: Side) -> Begin:
+    """The target is never there."""
+
+    def begin(world: World, index: int) -> None:
+        if side == "undo":
+            turned(world, index)
+        world.target.behaviours[index, side].unavailable = NEVER
+
+    return begin
+
+
+def conflicts(side: Side) -> Begin:
+    """The target holds the key with other parameters."""
+
+    def begin(world: World, index: int) -> None:
+        if side == "undo":
+            turned(world, index)
+        world.target.behaviours[index, side].conflicts = True
+
+    return begin
 
 
 def says(role: str, phase: str, verdict: str) -> Begin:
@@ -247,4 +270,10 @@ def revoked(world: World, worker: Worker) -> Verdict:
 def expired(world: World, worker: Worker) -> Verdict:
     """Its credential has been renewed, and what is cached is no longer accepted."""
     world.credentials.expire(credential_of(world, worker))
+    return None
+
+
+def moved_on(world: World, worker: Worker) -> Verdict:
+    """Somebody else has changed what the step made."""
+    world.target.move_on(worker.index or 0)
     return None

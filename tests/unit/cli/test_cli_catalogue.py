@@ -222,3 +222,49 @@ def test_a_plan_of_a_catalogue_that_is_not_there_says_which_are(run: Run, elsewh
     shown = run("plan", "compile", str(PLAN))
     assert shown.exit_code == ExitCode.REFUSED
     assert "unknown_catalogue" in shown.stderr
+
+
+# Rehearsing one
+
+
+def test_a_rehearsal_says_for_each_fault_at_each_boundary_how_the_saga_would_end(run: Run) -> None:
+    shown = run("plan", "rehearse", str(PLAN), "--catalogue", FULFILMENT, "--step", "4")
+    assert shown.exit_code == ExitCode.OK
+    [header] = [line for line in shown.stdout.splitlines() if line.split()[:1] == ["alone"]][-1:]
+    assert header.split() == ["alone", "crash", "lost", "twice", "late", "denied"]
+    assert "4 send_confirmation: retriable" in shown.stdout
+    [refused] = [line for line in shown.stdout.splitlines() if "refuses the step" in line]
+    assert refused.split()[-6:] == ["a", "a", "b", "a", "a", "c"]
+    assert "a  step_refused: send_confirmation" in shown.stdout
+
+
+def test_a_rehearsal_as_json_has_every_ending_with_its_cases(run: Run) -> None:
+    shown = run("plan", "rehearse", str(PLAN), "--catalogue", FULFILMENT, "--step", "4", "--json")
+    body = json.loads(shown.stdout)
+    assert body["violations"] == []
+    [step] = body["steps"]
+    assert (step["index"], step["name"], step["undone_by"]) == (4, "send_confirmation", None)
+    endings = [e for b in step["boundaries"] for e in b["endings"].values()]
+    assert len(endings) == body["runs"]
+    assert sum(e["outcome"] == "case" for e in endings) == body["endings"]["case"]
+    [refused] = [b for b in step["boundaries"] if b["boundary"] == "refuses the step"]
+    assert refused["endings"]["none"] == {
+        "outcome": "case",
+        "cases": [{"cause": "step_refused", "step": "send_confirmation", "direction": "do"}],
+    }
+
+
+def test_a_plan_that_would_be_refused_is_not_rehearsed(run: Run, tmp_path: Path) -> None:
+    plan = json.loads(PLAN.read_text())
+    plan["steps"][0]["name"] = "release_stock"
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    shown = run("plan", "rehearse", str(tmp_path / "plan.json"), "--catalogue", FULFILMENT)
+    assert shown.exit_code == ExitCode.REFUSED
+    assert "unknown_step" in shown.stderr
+    assert shown.stdout == ""
+
+
+def test_a_step_that_the_plan_does_not_have_is_said(run: Run) -> None:
+    shown = run("plan", "rehearse", str(PLAN), "--catalogue", FULFILMENT, "--step", "5")
+    assert shown.exit_code == ExitCode.USAGE
+    assert "5 steps" in shown.stderr
