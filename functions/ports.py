@@ -118,6 +118,17 @@ class Credentials(Protocol):
         """The credential behind `<catalogue>/<name>`; `fresh` passes by any cache. Raises CredentialLost."""
 
 
+class DirectoryUnavailable(Exception):
+    """Nobody can say just now who belongs to what."""
+
+
+class Directory(Protocol):
+    """The identity provider, as it is now: a token says who belonged to what when it was issued."""
+
+    def groups(self, person: str) -> frozenset[str]:
+        """The groups of a person who may sign in; none where there is no such person. Raises DirectoryUnavailable."""
+
+
 class Machines(Protocol):
     """The state machine engine."""
 

@@ -10,6 +10,7 @@ from aws_cdk import Aws, Duration, Fn, RemovalPolicy
 from aws_cdk import aws_cognito as cognito
 from constructs import Construct
 
+from functions.domain.membership import tenant_group
 from infra.acknowledge import acknowledge
 from infra.settings import AgentSetting, Settings
 
@@ -128,7 +129,7 @@ def _only_flows(client: cognito.UserPoolClient, *flows: str) -> cognito.UserPool
 
 def tenant_groups(settings: Settings) -> list[str]:
     """A person sees the tenants whose groups they are in."""
-    return [f"tenant.{name}" for name in settings.tenants]
+    return [tenant_group(name) for name in settings.tenants]
 
 
 def _described(agent: AgentSetting) -> str:

@@ -23,6 +23,7 @@ _READ = ("dynamodb:GetItem", "dynamodb:Query")
 _WRITE = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem")
 _PERSON = ("dynamodb:GetItem", "dynamodb:UpdateItem")
 _MAKE = ("states:CreateStateMachine", "states:DescribeStateMachine")
+_MEMBERSHIP = ("cognito-idp:AdminGetUser", "cognito-idp:AdminListGroupsForUser")
 _ANSWER = ("states:SendTaskSuccess", "states:SendTaskFailure")
 _DECLARED = re.compile(r"arn:[^:]+:(s3::|iam::[^:]+|ssm:[^:]+:[^:]+):[^*]+\*")
 """Patterns among a catalogue's permissions; each begins with a name."""
@@ -34,6 +35,7 @@ class Places:
 
     ledger: str
     people: str
+    user_pool: str
     approvals: str
     cases: str
     functions_parameter: str
@@ -93,11 +95,14 @@ def people_api(at: Places) -> Grants:
 
 
 def run_step(at: Places, catalogue: Catalogue, step: Step) -> Grants:
-    """The step's own run and what settles it. What may be a plan's boundary also reads facts; a pivot uses up approvals."""
+    """The step's own run and what settles it. What may be a plan's boundary also reads facts.
+
+    A pivot uses up approvals, and asks whether those who gave them still may.
+    """
     operations = [step.run, *_settling(step.settlement)]
     grants = [_allow(_WRITE, at.ledger)]
     if step.kind is Kind.PIVOT:
-        grants.append(_allow(_PERSON, at.people))
+        grants += [_allow(_PERSON, at.people), _allow(_MEMBERSHIP, at.user_pool)]
     if step.kind is not Kind.COMPENSABLE:
         operations += _facts(catalogue)
     return grants + _authorities(at, catalogue, operations)

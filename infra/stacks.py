@@ -96,6 +96,7 @@ class SagaplaneStack(Stack):
             at=self._at,
             catalogues=loaded,
             tables=self._table_names(),
+            user_pool=self.people.pool.user_pool_id,
         )
         self.controls = Controls(
             self,
@@ -195,6 +196,7 @@ class SagaplaneStack(Stack):
         return roles.Places(
             ledger=self.tables.ledger.table_arn,
             people=self.tables.people.table_arn,
+            user_pool=self.people.pool.user_pool_arn,
             approvals=self.queues.approvals.queue_arn,
             cases=self.queues.cases.queue_arn,
             functions_parameter=self.format_arn(

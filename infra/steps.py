@@ -29,11 +29,13 @@ class Steps(Construct):
         at: roles.Places,
         catalogues: Iterable[DeployedCatalogue],
         tables: Mapping[str, str],
+        user_pool: str,
     ) -> None:
         super().__init__(scope, id_)
         self._runtime = runtime
         self._at = at
         self._tables = tables
+        self._user_pool = user_pool
         self.runs: dict[tuple[str, str], PublishedFunction] = {}
         self.undos: dict[tuple[str, str], PublishedFunction] = {}
         for deployed in catalogues:
@@ -113,10 +115,13 @@ class Steps(Construct):
         return {role_setting(deployed.name, role): self._at.undo_role(deployed.name, role)}
 
     def _approvals(self, step: Step) -> dict[str, str]:
-        """Only a pivot uses an approval."""
+        """Only a pivot uses an approval, and asks whether those who gave it still may."""
         if step.kind is not Kind.PIVOT:
             return {}
-        return {"PEOPLE_TABLE": self._tables["PEOPLE_TABLE"]}
+        return {
+            "PEOPLE_TABLE": self._tables["PEOPLE_TABLE"],
+            "USER_POOL_ID": self._user_pool,
+        }
 
     def _environment(self, deployed: DeployedCatalogue, step: Step) -> dict[str, str]:
         return {

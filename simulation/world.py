@@ -14,9 +14,11 @@ from typing import Any
 from functions.aws.idempotency import once
 from functions.domain.calls import Call, FactCall, FactUnavailable
 from functions.domain.ledger.records import Saga
+from functions.domain.membership import tenant_group
 from functions.domain.outcome import Outcome, Unknown, UnknownCause
 from functions.domain.shape import Shape
 from functions.handlers.tasks import parsed as parsed_task
+from functions.memory.world import MemoryDirectory
 from functions.ports import Key, Table
 from functions.usecases.admission import Actor
 from functions.usecases.begin_compensation import begin_compensation
@@ -90,8 +92,11 @@ class World:
         self._tokens: dict[str, tuple[Task, int]] = {}
         self._sweeps: set[int] = set()
         targets = Targets(play.catalogue.name, SimAdapters(self), self.credentials)
+        everybody = frozenset({play.catalogue.approvers, tenant_group(TENANT)})
+        directory = MemoryDirectory(strangers=everybody)
         self.steps = tuple(
-            StepWorld(play.catalogue, step, self.store, targets, self, once) for step in play.steps
+            StepWorld(play.catalogue, step, self.store, targets, directory, self, once)
+            for step in play.steps
         )
         self.people = People(self)
         self.watch = Watch(self)

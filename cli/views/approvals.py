@@ -37,6 +37,7 @@ def approval_page(body: dict[str, Any]) -> Page:
             ("step", f"{body['step']} of {body['catalogue']}"),
             ("arguments", body["arguments"]),
             ("asked because", body["reason"]),
+            ("asked again", body["again"]),
             ("agreed", f"{_progress(body)}, members of {body['group']}"),
             ("may not decide", ", ".join(body["excluded"])),
             ("expires", f"{moment(body['expires_at'])} ({from_now(body['expires_at'])})"),

@@ -74,6 +74,8 @@ class Approval(Frozen):
     binds: Identifier
     excluded: tuple[Identifier, ...] = ()
     """People who may not decide: the submitter, and the owner of the agent that submitted."""
+    again: ShortText | None = None
+    """Why people are asked once more, where this is not the first round."""
     superseded_by: Identifier | None = None
     """The round that asks anew, where this one was closed because of it."""
     created_at: Millis
@@ -262,17 +264,6 @@ def close(approval: Approval, now: Millis, *, superseded_by: str | None = None) 
 def consume(approval: Approval, now: Millis) -> Approval:
     """The one use: in the transaction that starts the pivot."""
     return _moved(approval, ApprovalState.CONSUMED, now)
-
-
-def permits(approval: Approval, *, binds: str, needed: int, group: str, now: Millis) -> bool:
-    """Whether this approval lets exactly this run, as policy asks for it now."""
-    return (
-        approval.state is ApprovalState.APPROVED
-        and approval.binds == binds
-        and approval.group == group
-        and now < approval.expires_at
-        and sum(d.decision == "approve" for d in approval.decisions) >= needed
-    )
 
 
 def denial(approval: Approval, now: Millis) -> str | None:

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from functions.domain.membership import tenants_of
 from functions.domain.problems import Code, problem
 from functions.handlers.http import Refusal
-
-TENANT = "tenant."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class Person:
     @property
     def tenants(self) -> frozenset[str]:
         """The tenants whose sagas, approvals and cases this person may see."""
-        return frozenset(g.removeprefix(TENANT) for g in self.groups if g.startswith(TENANT))
+        return tenants_of(self.groups)
 
 
 def forbidden(why: str) -> Refusal:

@@ -12,6 +12,7 @@ from aws_lambda_powertools import Logger
 from botocore.config import Config
 
 from functions.aws.clock import SystemClock
+from functions.aws.cognito import CognitoDirectory
 from functions.aws.dynamo import DynamoStore
 from functions.aws.idempotency import once
 from functions.aws.imports import ImportedAdapters, catalogues
@@ -23,6 +24,7 @@ from functions.usecases.targets import Targets
 from functions.usecases.world import StepWorld
 
 if TYPE_CHECKING:
+    from mypy_boto3_cognito_idp import CognitoIdentityProviderClient
     from mypy_boto3_stepfunctions import SFNClient
 
 logger = Logger()
@@ -61,6 +63,17 @@ def targets(catalogue: str) -> Targets:
 
 
 @cache
+def _cognito() -> CognitoIdentityProviderClient:
+    return boto3.client("cognito-idp", config=_QUICK)
+
+
+@cache
+def directory() -> CognitoDirectory:
+    """The user pool, where this function may ask it."""
+    return CognitoDirectory(_cognito, os.environ.get("USER_POOL_ID"))
+
+
+@cache
 def step_world() -> StepWorld:
     """The world of a step's own function: `SAGAPLANE_STEP` is `<catalogue>/<step>`."""
     name, _, step_name = os.environ["SAGAPLANE_STEP"].partition("/")
@@ -68,7 +81,7 @@ def step_world() -> StepWorld:
     step = catalogue.step(step_name)
     if step is None:
         raise LookupError(f"{name} has no step {step_name}")
-    return StepWorld(catalogue, step, store(), targets(name), clock, once)
+    return StepWorld(catalogue, step, store(), targets(name), directory(), clock, once)
 
 
 @cache

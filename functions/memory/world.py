@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from functions.ports import JSON, CredentialLost, MachineGone
+from functions.ports import JSON, CredentialLost, DirectoryUnavailable, MachineGone
 
 
 class TestClock:
@@ -39,6 +39,28 @@ class MemoryCredentials:
         if reference not in self.values:
             raise CredentialLost(reference)
         return self.values[reference]
+
+
+class MemoryDirectory:
+    """Who belongs to what; `strangers` are the groups of whoever is not listed. `down`: it can not be read."""
+
+    def __init__(
+        self,
+        members: Mapping[str, frozenset[str]] | None = None,
+        *,
+        strangers: frozenset[str] = frozenset(),
+    ) -> None:
+        self.members = dict(members or {})
+        self.strangers = strangers
+        self.down = False
+        self.asked: list[str] = []
+
+    def groups(self, person: str) -> frozenset[str]:
+        """The person's groups, or DirectoryUnavailable."""
+        if self.down:
+            raise DirectoryUnavailable(person)
+        self.asked.append(person)
+        return self.members.get(person, self.strangers)
 
 
 class MemoryNotices:

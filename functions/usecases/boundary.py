@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from functions.domain import approvals
+from functions.domain import approvals, permission
 from functions.domain.approvals import Approval, ApprovalState, approval_id, bound_digest
 from functions.domain.calls import FactUnavailable
 from functions.domain.catalogue import Kind
@@ -18,8 +18,9 @@ from functions.domain.ledger import forward
 from functions.domain.ledger import head as heads
 from functions.domain.ledger.records import Head, StepRecord
 from functions.domain.outcome import Receipt
+from functions.domain.permission import Wanted
 from functions.domain.policy import Allowed, Forbidden, NeedsApproval
-from functions.ports import Change, Stale
+from functions.ports import Change, DirectoryUnavailable, Stale
 from functions.usecases import errors
 from functions.usecases.ask_policy import ask_policy
 from functions.usecases.records import changed, created, read_approval
@@ -126,16 +127,31 @@ def _use_approval(start: Start, head: Head, verdict: NeedsApproval, now: int) ->
     binds = _binds(start, head)
     latest = read_approval(start.world.store, record.approval) if record.approval else None
     if latest is None:
-        raise _asked(start, head, verdict, None, now)
-    if approvals.permits(
-        latest, binds=binds, needed=verdict.approvers, group=verdict.group, now=now
-    ):
-        return [changed(latest, approvals.consume(latest, now))]
+        raise _asked(start, head, verdict, now)
+    wanted = Wanted(binds=binds, needed=verdict.approvers, group=verdict.group, now=now)
+    if permission.permits(latest, wanted):
+        revoked = _revoked(start, latest)
+        if permission.permits(latest, wanted, revoked=revoked):
+            return [changed(latest, approvals.consume(latest, now))]
+        raise _asked(start, head, verdict, now, latest, permission.whose_yes_lapsed(revoked))
     if latest.state is ApprovalState.OPEN and latest.binds == binds:
         raise errors.ApprovalRequired(latest.id)
     if denial := approvals.denial(latest, now):
         _refuse(start, denial)
-    raise _asked(start, head, verdict, latest, now)
+    raise _asked(start, head, verdict, now, latest, permission.why_again(latest, wanted))
+
+
+def _revoked(start: Start, approval: Approval) -> list[str]:
+    """Who has agreed and may no longer: a membership that was revoked counts. Asked of the directory, never assumed."""
+    try:
+        return [
+            person
+            for person in permission.agreed(approval)
+            if not permission.may_decide(approval, start.world.directory.groups(person))
+        ]
+    except DirectoryUnavailable as unavailable:
+        told = f"{start.record.forward.key}: nobody can say who may still approve"
+        raise errors.NotAppliedYet(told) from unavailable
 
 
 def _binds(start: Start, head: Head) -> str:
@@ -150,12 +166,17 @@ def _binds(start: Start, head: Head) -> str:
 
 
 def _asked(
-    start: Start, head: Head, verdict: NeedsApproval, latest: Approval | None, now: int
+    start: Start,
+    head: Head,
+    verdict: NeedsApproval,
+    now: int,
+    latest: Approval | None = None,
+    again: str | None = None,
 ) -> errors.ApprovalRequired:
     world, record = start.world, start.record
     if record.rounds >= ROUNDS:
         _refuse(start, "people were asked often enough")
-    approval = _question(start, head, verdict, now)
+    approval = _question(start, head, verdict, now, again)
     asked = record.model_copy(update={"approval": approval.id, "rounds": approval.round})
     changes = [changed(record, asked), created(approval)]
     if latest is not None and latest.state in {ApprovalState.OPEN, ApprovalState.APPROVED}:
@@ -169,7 +190,9 @@ def _asked(
     return errors.ApprovalRequired(approval.id)
 
 
-def _question(start: Start, head: Head, verdict: NeedsApproval, now: int) -> Approval:
+def _question(
+    start: Start, head: Head, verdict: NeedsApproval, now: int, again: str | None
+) -> Approval:
     record = start.record
     round_ = record.rounds + 1
     within = min(verdict.within, start.world.catalogue.longest_wait)
@@ -190,6 +213,7 @@ def _question(start: Start, head: Head, verdict: NeedsApproval, now: int) -> App
         arguments=record.arguments,
         binds=_binds(start, head),
         excluded=tuple(p for p in people if p is not None),
+        again=again,
         created_at=now,
         expires_at=expires_at,
         open=f"approval#{head.tenant}",

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from functions.domain.catalogue import Catalogue, Kind, Step
 from functions.domain.ledger.forward import Lease
-from functions.ports import Clock, Once, Store
+from functions.ports import Clock, Directory, Once, Store
 from functions.usecases.targets import Targets
 
 GRACE = timedelta(seconds=5)
@@ -27,6 +27,7 @@ class StepWorld:
     step: Step
     store: Store
     targets: Targets
+    directory: Directory
     clock: Clock
     once: Once
 

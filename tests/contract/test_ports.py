@@ -1,4 +1,4 @@
-"""One body of tests for both sides of the smaller ports: credentials, notices, machines."""
+"""One body of tests for both sides of the smaller ports: credentials, the directory, notices, machines."""
 
 from __future__ import annotations
 
@@ -15,11 +15,25 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from functions.aws import secretsmanager
+from functions.aws.cognito import CognitoDirectory
 from functions.aws.secretsmanager import SecretsManagerCredentials
 from functions.aws.sqs import SqsNotices
 from functions.aws.stepfunctions import StepFunctionsCallbacks, StepFunctionsMachines
-from functions.memory.world import MemoryCredentials, MemoryMachines, MemoryNotices
-from functions.ports import CredentialLost, Credentials, MachineGone, Machines, Notices
+from functions.memory.world import (
+    MemoryCredentials,
+    MemoryDirectory,
+    MemoryMachines,
+    MemoryNotices,
+)
+from functions.ports import (
+    CredentialLost,
+    Credentials,
+    Directory,
+    DirectoryUnavailable,
+    MachineGone,
+    Machines,
+    Notices,
+)
 
 REGION = "eu-central-1"
 ROLE = "arn:aws:iam::123456789012:role/machines"
@@ -32,7 +46,7 @@ def clients() -> Iterator[dict[str, Any]]:
     with mock_aws():
         yield {
             name: boto3.client(name, region_name=REGION)
-            for name in ("secretsmanager", "sqs", "stepfunctions")
+            for name in ("secretsmanager", "sqs", "stepfunctions", "cognito-idp")
         }
 
 
@@ -134,6 +148,113 @@ def test_a_refused_read_is_a_lost_credential_and_a_throttled_one_is_not(
     failing(client, "secrets-manager", "GetSecretValue", "InternalServiceError")
     with pytest.raises(ClientError, match="InternalServiceError"):
         credentials.read("shop/payments", fresh=False)
+
+
+# Directory
+
+
+@dataclass
+class Office:
+    directory: Directory
+    join: Callable[[str, str], None]
+    leave: Callable[[str, str], None]
+    disable: Callable[[str], None]
+    delete: Callable[[str], None]
+
+
+@pytest.fixture
+def office(side: str, request: pytest.FixtureRequest) -> Office:
+    """Ann, who is in 70 groups: more than a page of them."""
+    groups = [f"group-{n}" for n in range(70)]
+    if side == "memory":
+        members = {"ann": frozenset(groups)}
+        memory = MemoryDirectory(members)
+
+        def drop(person: str) -> None:
+            memory.members[person] = frozenset()
+
+        return Office(
+            memory,
+            lambda p, g: memory.members.update({p: memory.members[p] | {g}}),
+            lambda p, g: memory.members.update({p: memory.members[p] - {g}}),
+            drop,
+            drop,
+        )
+    client = request.getfixturevalue("clients")["cognito-idp"]
+    pool = client.create_user_pool(PoolName=f"pool-{uuid4()}")["UserPool"]["Id"]
+    client.admin_create_user(UserPoolId=pool, Username="ann")
+
+    def join(person: str, group: str) -> None:
+        client.create_group(UserPoolId=pool, GroupName=group)
+        client.admin_add_user_to_group(UserPoolId=pool, Username=person, GroupName=group)
+
+    for group in groups:
+        join("ann", group)
+    return Office(
+        CognitoDirectory(lambda: client, pool),
+        join,
+        lambda person, group: client.admin_remove_user_from_group(
+            UserPoolId=pool, Username=person, GroupName=group
+        ),
+        lambda person: client.admin_disable_user(UserPoolId=pool, Username=person),
+        lambda person: client.admin_delete_user(UserPoolId=pool, Username=person),
+    )
+
+
+@both
+def test_a_person_s_groups_are_those_of_now_all_of_them(office: Office) -> None:
+    assert office.directory.groups("ann") == {f"group-{n}" for n in range(70)}
+    office.join("ann", "approvers")
+    assert "approvers" in office.directory.groups("ann")
+    office.leave("ann", "approvers")
+    assert "approvers" not in office.directory.groups("ann")
+
+
+@both
+def test_whom_nobody_knows_belongs_to_nothing(office: Office) -> None:
+    assert office.directory.groups("bob") == frozenset()
+
+
+@both
+@pytest.mark.parametrize("end", ["disable", "delete"])
+def test_who_may_no_longer_sign_in_belongs_to_nothing(office: Office, end: str) -> None:
+    getattr(office, end)("ann")
+    assert office.directory.groups("ann") == frozenset()
+
+
+@pytest.mark.parametrize("operation", ["AdminGetUser", "AdminListGroupsForUser"])
+@pytest.mark.parametrize("code", ["AccessDeniedException", "TooManyRequestsException"])
+def test_a_directory_that_does_not_answer_is_unavailable_and_says_nothing_of_anybody(
+    clients: dict[str, Any], operation: str, code: str
+) -> None:
+    client = clients["cognito-idp"]
+    pool = client.create_user_pool(PoolName="closed")["UserPool"]["Id"]
+    client.admin_create_user(UserPoolId=pool, Username="ann")
+    failing(client, "cognito-identity-provider", operation, code)
+    directory = CognitoDirectory(lambda: client, pool)
+    with pytest.raises(DirectoryUnavailable):
+        directory.groups("ann")
+    assert directory.groups("ann") == frozenset()
+
+
+def test_a_pool_that_is_not_there_is_unavailable_and_nobody_is_taken_for_unknown(
+    clients: dict[str, Any],
+) -> None:
+    directory = CognitoDirectory(lambda: clients["cognito-idp"], "eu-central-1_nowhere")
+    with pytest.raises(DirectoryUnavailable):
+        directory.groups("ann")
+
+
+def test_in_memory_a_directory_can_be_down_too() -> None:
+    memory = MemoryDirectory({"ann": frozenset({"approvers"})})
+    memory.down = True
+    with pytest.raises(DirectoryUnavailable):
+        memory.groups("ann")
+
+
+def test_a_function_without_a_pool_may_not_ask(clients: dict[str, Any]) -> None:
+    with pytest.raises(PermissionError):
+        CognitoDirectory(lambda: clients["cognito-idp"], None).groups("ann")
 
 
 # Notices

@@ -16,6 +16,7 @@ from infra import roles
 AT = roles.Places(
     ledger="arn:ledger",
     people="arn:people",
+    user_pool="arn:pool",
     approvals="arn:approvals",
     cases="arn:cases",
     functions_parameter="arn:parameter",
@@ -28,7 +29,7 @@ AT = roles.Places(
     },
 )
 ROW = re.compile(r"^\| `(\w+)` \| ([^|]+) \|", re.MULTILINE)
-ACTION = re.compile(r"`([a-z0-9]+:\w+)`")
+ACTION = re.compile(r"`([a-z0-9-]+:\w+)`")
 
 
 def granted() -> dict[str, list[iam.PolicyStatement]]:

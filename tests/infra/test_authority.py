@@ -13,6 +13,8 @@ from tests.infra.warehouse import CATALOGUE as WAREHOUSE
 
 pytestmark = pytest.mark.xdist_group("infra")
 
+POOL = "${PeoplePool.Arn}"
+MEMBERSHIP = ("cognito-idp:AdminGetUser", "cognito-idp:AdminListGroupsForUser")
 LEDGER = "${TablesLedger.Arn}"
 PEOPLE = "${TablesPeople.Arn}"
 APPROVALS = "${QueuesApprovals.Arn}"
@@ -72,7 +74,7 @@ def test_a_step_s_run_may_do_what_its_run_and_its_settling_declare_and_nothing_e
     if step.kind is not Kind.COMPENSABLE:
         expected |= declared(catalogue, facts(catalogue))
     if step.kind is Kind.PIVOT:
-        expected |= use_of(PEOPLE)
+        expected |= use_of(PEOPLE) | on(POOL, *MEMBERSHIP)
     assert product.grants(f"{catalogue.name}-{step.name}-run") == expected
 
 
@@ -97,6 +99,14 @@ def test_an_undo_may_do_what_it_declares_and_what_settles_its_step_but_never_the
 def test_an_undo_cannot_read_the_credential_of_its_run(product: Deployed) -> None:
     granted = product.grants("warehouse-move-undo")
     assert not [resource for _, resource in granted if "move_run" in resource]
+
+
+def test_nobody_but_a_pivot_asks_who_belongs_to_what_and_nobody_changes_it(
+    product: Deployed,
+) -> None:
+    asking = {n for n in product.functions for a, _ in product.grants(n) if "cognito" in a}
+    assert asking == {f"{c.name}-{s.name}-run" for c, s in STEPS if s.kind is Kind.PIVOT}
+    assert {n for n in product.functions if "USER_POOL_ID" in product.environment(n)} == asking
 
 
 def test_the_agents_function_writes_admissions_and_reads_facts(product: Deployed) -> None:

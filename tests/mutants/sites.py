@@ -19,6 +19,7 @@ KERNEL = (
     "functions/domain/ledger/recovery.py",
     "functions/domain/ledger/keeping.py",
     "functions/domain/approvals.py",
+    "functions/domain/permission.py",
     "functions/domain/cases.py",
     "functions/usecases/boundary.py",
     "functions/usecases/begin_compensation.py",

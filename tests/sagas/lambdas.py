@@ -27,6 +27,7 @@ __all__ = ["ACCOUNT", "AWS", "REGION", "ApiCall"]
 LEDGER, PEOPLE = "ledger", "people"
 APPROVALS_QUEUE, CASES_QUEUE = "approvals", "cases"
 SECRET_PREFIX, PARAMETER = "sagaplane/test", "/sagaplane/test/functions"
+USER_POOL = "USER_POOL_ID"
 MACHINE_ROLE = f"arn:aws:iam::{ACCOUNT}:role/sagaplane-machines"
 CATALOGUES = "functions.catalogues.fulfilment.catalogue:CATALOGUE"
 AGENTS = {
@@ -64,7 +65,7 @@ class Function:
 
     def __init__(self, name: str, handler: str, environment: Mapping[str, str]) -> None:
         self.name = name
-        self.environment = {**environment, "POWERTOOLS_SERVICE_NAME": name}
+        self.environment: dict[str, str] = {**environment, "POWERTOOLS_SERVICE_NAME": name}
         self._modules = _copied(handler)
         self._handler = self._modules[handler].handler
         stand_ins = {
@@ -105,6 +106,11 @@ class Function:
             return memory if people else LedgerAlone(memory)
 
         vars(self._modules["wiring"])["DynamoStore"] = store if memory else DynamoStore
+
+    def ask_of(self, pool: str) -> None:
+        """Tell this function the user pool, if it is one that is told."""
+        if USER_POOL in self.environment:
+            self.environment[USER_POOL] = pool
 
     def module(self, name: str) -> ModuleType:
         """This function's copy of a module of the handlers."""
@@ -176,8 +182,8 @@ def functions(catalogue: Catalogue) -> dict[str, Function]:
     ]
     for step in catalogue.steps:
         own = {**ledger, **known, **secrets, "SAGAPLANE_STEP": f"{catalogue.name}/{step.name}"}
-        boundary = {} if step.kind is Kind.COMPENSABLE else {"PEOPLE_TABLE": PEOPLE}
-        made.append(Function(f"{catalogue.name}-{step.name}-run", "run_step", {**own, **boundary}))
+        pivot = {"PEOPLE_TABLE": PEOPLE, USER_POOL: ""} if step.kind is Kind.PIVOT else {}
+        made.append(Function(f"{catalogue.name}-{step.name}-run", "run_step", {**own, **pivot}))
         if step.undo is not None:
             made.append(Function(f"{catalogue.name}-{step.name}-undo", "undo_step", own))
     return {function.name: function for function in made}

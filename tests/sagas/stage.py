@@ -34,6 +34,7 @@ from tests.sagas.callers import (
 )
 from tests.sagas.lambdas import AWS, ApiCall, Function, Invocation, Killed, Lambda
 from tests.sagas.shopfront import Shopfront
+from tests.sagas.signin import UserPool
 
 __all__ = ["APPROVER", "OPERATOR", "Answer", "Caller", "Stage", "Ticking", "agent", "person"]
 
@@ -62,6 +63,9 @@ class Stage:
         self.machines = Lambda(functions)
         self.shop = Shopfront(clock)
         self.store = store
+        self.pool = UserPool()
+        for function in functions.values():
+            function.ask_of(self.pool.id)
         self.sfn = AWS.client("stepfunctions")
         self.rescued: set[str] = set()
 
@@ -78,6 +82,8 @@ class Stage:
         encoded: bool = False,
     ) -> Answer:
         """One request to the API. `body` is sent as it is where it is text; `encoded` says that it is Base64."""
+        if who is not None:
+            self.pool.enrol(who.claims)
         event = http_event(who, method, path, body, headers or {}, encoded=encoded)
         said = self.functions[answered_by(method, path)](event)
         found = {name: str(value) for name, value in (said.get("headers") or {}).items()}

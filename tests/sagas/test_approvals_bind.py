@@ -7,11 +7,13 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
 
 from functions.catalogues.fulfilment import policy
 from functions.domain.keys import canonical
 from functions.ports import Change
 from functions.usecases.records import key_of
+from tests.sagas.lambdas import AWS, ApiCall
 from tests.sagas.orders import enter, plan
 from tests.sagas.stage import APPROVER, OPERATOR, Stage, person
 
@@ -196,6 +198,49 @@ def test_who_has_approved_cannot_take_it_back_and_is_shown_what_they_said(stage:
     assert stage.status(saga_id) == "awaiting_approval"
     assert stage.decide(saga_id, no, SECOND).status == 200
     assert stage.status(saga_id) == "compensated"
+
+
+@pytest.mark.parametrize("how", ["revoke", "disable"])
+def test_a_membership_that_was_revoked_counts_at_the_pivot(stage: Stage, how: str) -> None:
+    """Allowed when asked, no longer when it runs: the token of who decided says what was, not what is."""
+    enter(stage, amount="1200.00")
+    saga_id = stage.run(plan(amount="1200.00"))
+    stage.approve(saga_id)
+    if how == "revoke":
+        stage.pool.revoke("approver-1", "fulfilment-approvers")
+    else:
+        stage.pool.disable("approver-1")
+    stage.approve(saga_id, SECOND)
+    assert stage.status(saga_id) == "awaiting_approval"
+    assert "capture" not in stage.shop.books()
+    anew = stage.call(SECOND, "GET", f"/approvals/{stage.approval(saga_id).id}").body
+    assert anew["decisions"] == []
+    assert anew["again"] == "no longer among those who may approve: approver-1"
+    third = person("approver-3", "fulfilment-approvers", "tenant.acme")
+    for who in (SECOND, third):
+        stage.approve(saga_id, who)
+    assert stage.status(saga_id) == "completed"
+    assert stage.shop.books().count("capture") == 1
+
+
+def test_where_nobody_can_say_who_may_approve_the_pivot_waits_and_then_runs_once(
+    stage: Stage,
+) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    left = [2]
+
+    def down(made: ApiCall) -> None:
+        if made.operation == "cognito-idp:AdminGetUser" and left[0]:
+            left[0] -= 1
+            raise EndpointConnectionError(endpoint_url="https://cognito")
+
+    AWS.before.append(down)
+    stage.approve(saga_id)
+    assert stage.errors().count("NotAppliedYet") == 2
+    assert stage.status(saga_id) == "completed"
+    assert stage.shop.books().count("capture") == 1
+    assert [a.round for a in stage.approvals()] == [1]
 
 
 def test_a_decision_on_something_else_than_was_shown_decides_nothing(stage: Stage) -> None:

@@ -36,6 +36,12 @@ def _what(operation: str, parameters: dict[str, object]) -> str:
     return f"{does} of {parameters['TableName']}"
 
 
+def asked_of_the_directory() -> list[str]:
+    """What a pivot has asked of the user pool."""
+    made = [c for c in AWS.calls if c.function == "fulfilment-capture_payment-run"]
+    return [c.operation.partition(":")[2] for c in made if c.operation.startswith("cognito-idp:")]
+
+
 def test_a_step_costs_one_transition_one_invocation_and_two_writes(stage: Stage) -> None:
     enter(stage, amount="99.00")
     saga_id = stage.run(plan(amount="99.00"))
@@ -63,6 +69,16 @@ def test_an_approval_costs_two_transitions_more(stage: Stage) -> None:
         f"reads of {PEOPLE}": 1,
         "transactions": 2,
     }
+
+
+def test_the_directory_is_asked_about_those_who_agreed_and_about_nobody_else(stage: Stage) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    enter(stage, "2", "99.00")
+    stage.run(plan("2", "99.00"))
+    assert asked_of_the_directory() == []
+    stage.approve(saga_id)
+    assert asked_of_the_directory() == ["AdminGetUser", "AdminListGroupsForUser"]
 
 
 def test_a_failure_costs_one_begin_one_undo_for_each_step_and_one_finish(stage: Stage) -> None:

@@ -49,6 +49,7 @@ from functions.memory.world import (
     MemoryAdapters,
     MemoryCallbacks,
     MemoryCredentials,
+    MemoryDirectory,
     MemoryMachines,
     MemoryNotices,
     TestClock,
@@ -388,6 +389,9 @@ class Bench:
         self.target = Target(self.wire, SETTLES[settles], SETTLES[undo_settles])
         self.credentials = MemoryCredentials({"shop/shop": SECRET})
         self.callbacks, self.notices = MemoryCallbacks(), MemoryNotices()
+        self.directory = MemoryDirectory(
+            strangers=frozenset({"approvers", "directors", "tenant.acme"})
+        )
         self.machines = MemoryMachines()
         self.verdict: Verdict = Allowed()
         self.asked: list[Question] = []
@@ -458,7 +462,15 @@ class Bench:
         """The world of a step's own function."""
         step = self.catalogue.step(name)
         assert step is not None
-        return StepWorld(self.catalogue, step, self.store, self.targets, self.clock, self.once)
+        return StepWorld(
+            self.catalogue,
+            step,
+            self.store,
+            self.targets,
+            self.directory,
+            self.clock,
+            self.once,
+        )
 
     def world_at(self, index: int) -> StepWorld:
         return self.world(self.step(index).name)

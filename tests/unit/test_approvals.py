@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.domain import approvals
+from functions.domain import approvals, permission
 from functions.domain.approvals import (
     ANSWERABLE,
     TRANSITIONS,
@@ -23,6 +23,7 @@ from functions.domain.approvals import (
     NotOpen,
     SaidOtherwise,
 )
+from functions.domain.permission import Wanted
 from tests.unit.ledger import NOW, step
 
 S = ApprovalState
@@ -78,8 +79,9 @@ def decided(approval: Approval, *people: str) -> Approval:
 
 
 def permits(approval: Approval, **more: Any) -> bool:
-    asked_for = {"binds": "b" * 64, "needed": 1, "group": "approvers", "now": NOW, **more}
-    return approvals.permits(approval, **asked_for)
+    revoked = more.pop("revoked", ())
+    wanted = {"binds": "b" * 64, "needed": 1, "group": "approvers", "now": NOW, **more}
+    return permission.permits(approval, Wanted(**wanted), revoked=revoked)
 
 
 @pytest.mark.parametrize(("before", "after"), list(product(S, S)))
@@ -201,6 +203,47 @@ def test_an_approval_permits_exactly_what_it_was_given_for() -> None:
     assert permits(approval, now=ENDS - 1)
     assert not permits(approval, now=ENDS)
     assert permits(decided(asked(needed=2), "approver-1", "approver-2"), needed=2)
+
+
+def test_a_yes_that_was_revoked_does_not_count_and_neither_does_one_of_who_may_not() -> None:
+    both = decided(asked(needed=2), "approver-1", "approver-2")
+    assert permission.agreed(both) == ("approver-1", "approver-2")
+    assert not permits(both, needed=2, revoked=["approver-2"])
+    assert permits(both, needed=1, revoked=["approver-2"])
+    assert not permits(both, needed=1, revoked=["approver-1", "approver-2"])
+    altered = both.model_copy(update={"excluded": ("approver-1",)})
+    assert permission.agreed(altered) == ("approver-2",)
+    assert not permits(altered, needed=2)
+
+
+@pytest.mark.parametrize(
+    ("groups", "may"),
+    [
+        ({"approvers", "tenant.acme"}, True),
+        ({"approvers", "tenant.acme", "operators"}, True),
+        ({"approvers"}, False),
+        ({"tenant.acme"}, False),
+        ({"approvers", "tenant.globex"}, False),
+        (set(), False),
+    ],
+)
+def test_whoever_decides_is_in_the_group_and_in_the_tenant(groups: set[str], may: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert permission.may_decide(asked(), groups) is may
+
+
+@pytest.mark.parametrize(
+    ("wanted", "why"),
+    [
+        ({"binds": "c" * 64}, "no longer what was asked"),
+        ({"group": "directors"}, "policy asks directors now"),
+        ({"needed": 2}, "asks for 2 people now"),
+        ({"now": ENDS}, "before its time was over"),
+    ],
+)
+def test_who_is_asked_once_more_is_told_why(wanted: dict[str, Any], why: str) -> None:
+    given = {"binds": "b" * 64, "needed": 1, "group": "approvers", "now": NOW, **wanted}
+    assert not permits(decided(asked(), "approver-1"), **wanted)
+    assert why in permission.why_again(asked(), Wanted(**given))
 
 
 @pytest.mark.parametrize("state", [s for s in S if s is not S.APPROVED])

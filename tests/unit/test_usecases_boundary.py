@@ -273,6 +273,7 @@ def test_a_policy_that_got_stricter_asks_again_and_closes_the_old_question() -> 
     assert pivot(bench) == "ApprovalRequired"
     second = the_approval(bench)
     assert (second.round, second.needed) == (2, 2)
+    assert second.again == "policy asks for 2 people now, and not 1"
     old = read_approval(bench.store, first.id)
     assert old is not None
     assert old.state is ApprovalState.CLOSED
@@ -339,6 +340,58 @@ def test_an_approval_that_was_not_used_in_time_is_no_approval() -> None:
     bench.clock.at = approval.expires_at
     assert pivot(bench) == "ApprovalRequired"
     assert the_approval(bench).round == 2
+
+
+@pytest.mark.parametrize("revoked", [{"approvers"}, {"tenant.acme"}, set()])
+def test_who_has_agreed_and_may_no_longer_at_the_pivot_has_not_agreed(revoked: set[str]) -> None:
+    bench = at_the_pivot()
+    first = asked(bench, approvers=2)
+    decide(bench, "approver-1")
+    decide(bench, "approver-2")
+    bench.directory.members["approver-2"] = frozenset(revoked)
+    assert pivot(bench) == "ApprovalRequired"
+    assert bench.target.count(bench.key(PIVOT)) == 0
+    second = the_approval(bench)
+    assert (second.round, second.state, second.decisions) == (2, ApprovalState.OPEN, ())
+    assert second.again == "no longer among those who may approve: approver-2"
+    old = read_approval(bench.store, first.id)
+    assert old is not None
+    assert (old.state, old.superseded_by) == (ApprovalState.CLOSED, second.id)
+    gate(bench, "token-2")
+    for person in ("approver-1", "approver-3"):
+        decide(bench, person)
+    assert pivot(bench) == "applied"
+
+
+def test_a_directory_that_cannot_be_read_lets_nothing_run_and_asks_nobody_again() -> None:
+    bench = at_the_pivot()
+    approval = asked(bench)
+    decide(bench)
+    bench.directory.down = True
+    version = bench.step(PIVOT).version
+    assert pivot(bench) == "NotAppliedYet"
+    assert (bench.step(PIVOT).version, bench.head.pivot) == (version, Pivot.AHEAD)
+    assert the_approval(bench).id == approval.id
+    assert bench.target.count(bench.key(PIVOT)) == 0
+    bench.directory.down = False
+    assert pivot(bench) == "applied"
+
+
+def test_the_directory_is_asked_once_about_each_who_agreed_and_only_where_people_were_asked() -> (
+    None
+):
+    bench = at_the_pivot()
+    assert pivot(bench) == "applied"
+    assert bench.directory.asked == []
+    bench = at_the_pivot()
+    asked(bench, approvers=2)
+    decide(bench, "approver-1")
+    assert pivot(bench) == "ApprovalRequired"
+    assert bench.directory.asked == [], "nothing hangs on it yet"
+    decide(bench, "approver-2")
+    bench.target.trouble(bench.key(PIVOT), "busy")
+    assert [pivot(bench), pivot(bench)] == ["NotAppliedYet", "applied"]
+    assert bench.directory.asked == ["approver-1", "approver-2"]
 
 
 @pytest.mark.parametrize("end", ["reject", "expire"])

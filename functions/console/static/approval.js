@@ -62,6 +62,7 @@ function asked(approval) {
   const open = approval.state === "open";
   return facts([
     ["Why a person is asked", words(approval.reason)],
+    ["Why it is asked again", approval.again ? words(approval.again) : null],
     ["To be decided", open ? [countdown(approval.expires_at, "– too late"), ", by ", moment(approval.expires_at)] : null],
     ["Approvals", [progress(approval), ", by members of ", words(approval.group)]],
     ["May not decide", approval.excluded.length ? words(approval.excluded.join(", ")) : null],

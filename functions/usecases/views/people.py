@@ -47,6 +47,7 @@ class ApprovalView(ApprovalSummary):
     """What an approver decides on: the validated facts first, the agent's own words last."""
 
     excluded: list[str]
+    again: str | None
     superseded_by: str | None
     arguments: str
     binds: str
@@ -67,6 +68,7 @@ def approval_view(approval: Approval, saga: Saga) -> ApprovalView:
     return ApprovalView(
         **_summary(approval),
         excluded=list(approval.excluded),
+        again=approval.again,
         superseded_by=approval.superseded_by,
         arguments=approval.arguments,
         binds=approval.binds,

@@ -194,6 +194,7 @@ def approval(state: str = "open") -> Body:
         "group": "approvers",
         "needed": 1,
         "excluded": ["support-lead"],
+        "again": None,
         "superseded_by": None,
         "arguments": '{"amount":"180.00"}',
         "binds": "b" * 64,
