@@ -35,8 +35,8 @@ browser: ## Debian's chromium for the browser tests, where it is missing: needs 
 crash-matrix: setup ## every boundary of every step, times every fault
 	$(RUN)/python -m tests.simulation.matrix
 
-crash-matrix-deep: setup ## pairs of faults, for plans of up to three steps: about an hour
-	$(RUN)/python -m tests.simulation.matrix --deep
+crash-matrix-deep: setup ## pairs of faults, for plans of up to three steps: about an hour; EVERY=20 takes a sample
+	$(RUN)/python -m tests.simulation.matrix --deep --every $(or $(EVERY),1)
 
 screenshots: setup ## every view of the page at two widths, light and dark, into .local/screenshots
 	$(RUN)/python -m tests.browser.pictures

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from functions.domain.cases import AlreadySettled, Case, Claimed, Resolution
+from functions.domain.cases import AlreadySettled, Case, CaseCause, Claimed, Resolution
 from functions.domain.ledger.records import Direction, StepRecord
 from functions.usecases.cancel_saga import cancel_saga
 from functions.usecases.claim_case import claim_case
@@ -188,7 +188,10 @@ class People:
         return next(w for w in wanted if w in case.allowed and self._true(case, w))
 
     def _true(self, case: Case, resolution: Resolution) -> bool:
-        """Whether a person who looks at the target may say so."""
+        """Whether a person who looks at the target may say so, or has reason to ask for it."""
+        if resolution is Resolution.RETRY and case.cause is CaseCause.LATE_EFFECT:
+            # What somebody has undone by hand already is not to be undone once more.
+            return case.index is None or self.world.target.exists(case.index)
         if resolution is not Resolution.DID_NOT_HAPPEN or case.index is None:
             return True
         known = self.world.watch.step(case.index)["forward"]["state"] == "completed"

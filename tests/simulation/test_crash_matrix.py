@@ -9,7 +9,7 @@ import pytest
 from simulation.boundaries import BOUNDARIES
 from simulation.faults import Fault
 from tests.simulation.catalogue import STYLES, legal_shapes
-from tests.simulation.matrix import Run, replay, single_faults, walked
+from tests.simulation.matrix import Run, double_faults, main, replay, single_faults, walked
 
 SHARDS = 24
 
@@ -49,3 +49,16 @@ def test_every_cell_has_runs_or_a_reason_why_it_cannot_exist() -> None:
 def test_every_boundary_meets_each_of_its_kinds_of_target_and_every_style() -> None:
     met = {(run.cells[0].boundary.title, run.target, run.style) for run in matrix()}
     assert met == {(b.title, t, s) for b in BOUNDARIES for t in b.targets for s in STYLES}
+
+
+@pytest.mark.parametrize("deep", [[], ["--deep"]])
+def test_the_command_runs_a_sample_in_several_processes_and_prints_what_it_came_to(
+    deep: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = len(list(double_faults() if deep else single_faults()))
+    every = runs // 250
+    assert main([*deep, "--every", str(every), "--workers", "2"]) == 0
+    printed = capsys.readouterr().out
+    what = "double" if deep else "single"
+    assert f"{-(-runs // every)} {what}-fault runs, 0 lost obligations, 0 duplicate" in printed
+    assert "forward: before the claim" in printed
