@@ -87,6 +87,7 @@ class Approval(Frozen):
     execution: Identifier | None = None
     answered: bool = False
     announced: bool = False
+    reminded_at: Millis | None = None
     open: Identifier | None = None
     due_shard: Identifier | None = None
     due_at: Millis | None = None
@@ -249,6 +250,25 @@ def decide(
     if len(decisions) >= approval.needed:
         return Decided(_moved(approval, ApprovalState.APPROVED, now, decisions=decisions))
     return Decided(approval.model_copy(update={"decisions": decisions}))
+
+
+def half_time(created_at: Millis, expires_at: Millis) -> Millis:
+    """When those who are asked are told once more."""
+    return created_at + (expires_at - created_at) // 2
+
+
+def wants_reminder(approval: Approval, now: Millis) -> bool:
+    """Whether half of the time is over, and neither is all of it nor has anybody been reminded."""
+    return (
+        approval.state is ApprovalState.OPEN
+        and approval.reminded_at is None
+        and half_time(approval.created_at, approval.expires_at) <= now < approval.expires_at
+    )
+
+
+def reminded(approval: Approval, now: Millis) -> Approval:
+    """They were told once more: what comes next is the deadline."""
+    return approval.model_copy(update={"reminded_at": now, "due_at": approval.expires_at})
 
 
 def expire(approval: Approval, now: Millis) -> Approval:

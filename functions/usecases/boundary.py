@@ -218,5 +218,5 @@ def _question(
         expires_at=expires_at,
         open=f"approval#{head.tenant}",
         due_shard=heads.due_shard(record.saga_id),
-        due_at=expires_at,
+        due_at=approvals.half_time(now, expires_at),
     )

@@ -12,6 +12,7 @@ from functions.ports import Callbacks, Clock, Item, Notices, Stale, Store, Table
 from functions.usecases.announce_case import announce_case
 from functions.usecases.decide_approval import answer
 from functions.usecases.records import changed, parsed, read_approval
+from functions.usecases.remind_approvers import remind_approvers
 
 SHARDS = tuple(f"due-{n}" for n in range(DUE_SHARDS))
 AT_ONCE = 100
@@ -39,7 +40,7 @@ def sweep(
                 done[_safely(attend_to_request, item["tenant"], item["request_id"])] += 1
         for item in _due(store, Table.PEOPLE, shard, clock.now()):
             if "binds" in item:
-                done[_safely(_approval, store, clock, callbacks, item["id"])] += 1
+                done[_safely(_approval, store, clock, callbacks, notices, item["id"])] += 1
             else:
                 done[_safely(announce_case, store, clock, notices, item["id"])] += 1
     return dict(done)
@@ -64,11 +65,15 @@ def _safely(attend: Callable[..., str], *what: object) -> str:
         return "failed"
 
 
-def _approval(store: Store, clock: Clock, callbacks: Callbacks, approval_id: str) -> str:
+def _approval(
+    store: Store, clock: Clock, callbacks: Callbacks, notices: Notices, approval_id: str
+) -> str:
     approval = read_approval(store, approval_id)
     if approval is None:
         return "gone"
     now = clock.now()
+    if approvals.wants_reminder(approval, now):
+        return remind_approvers(store, clock, notices, approval)
     if approval.state is ApprovalState.OPEN and now >= approval.expires_at:
         try:
             [written] = store.write([changed(approval, approvals.expire(approval, now))])

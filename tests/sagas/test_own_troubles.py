@@ -30,6 +30,22 @@ def test_a_notice_to_approvers_that_fails_is_sent_again(stage: Stage) -> None:
     assert stage.status(saga_id) == "completed"
 
 
+def test_an_approval_that_nobody_answers_is_announced_once_more_and_a_lost_notice_thereby_too(
+    stage: Stage,
+) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    notice = f'{{"approval": "{saga_id}-2-1"}}'
+    assert stage.notices("approvals") == [notice]
+    wait = stage.approval(saga_id).expires_at - stage.approval(saga_id).created_at
+    stage.later(seconds=wait // 2000)
+    for _ in range(3):
+        stage.later(minutes=1)
+    assert stage.notices("approvals") == [notice]
+    stage.approve(saga_id)
+    assert stage.status(saga_id) == "completed"
+
+
 def test_a_notice_of_a_case_that_fails_is_sent_again(stage: Stage) -> None:
     enter(stage, amount="99.00")
     stage.shop.trouble(Trouble.ERROR_503, operation="ship", times=4)

@@ -165,6 +165,22 @@ def test_time_runs_out_to_the_millisecond() -> None:
     assert approvals.denial(asked(), ENDS) == "nobody approved in time"
 
 
+@pytest.mark.parametrize(
+    ("now", "wants"),
+    [(NOW, False), (NOW + 29_999, False), (NOW + 30_000, True), (ENDS - 1, True), (ENDS, False)],
+)
+def test_at_half_of_the_time_people_are_reminded_once(now: int, wants: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert approvals.wants_reminder(asked(), now) is wants
+    told = approvals.reminded(asked(), now)
+    assert (told.reminded_at, told.due_at, told.due_shard) == (now, ENDS, "due-0")
+    assert not approvals.wants_reminder(told, now)
+
+
+@pytest.mark.parametrize("state", [s for s in S if s is not S.OPEN])
+def test_nobody_is_reminded_of_what_is_decided(state: S) -> None:
+    assert not approvals.wants_reminder(asked(state=state), NOW + 30_000)
+
+
 @pytest.mark.parametrize("state", [s for s in S if s is not S.OPEN])
 def test_what_is_no_longer_open_is_decided_by_nobody(state: S) -> None:
     assert isinstance(decide(asked(state=state)), NotOpen)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier
 from typing import Any, Literal
 
 import pytest
@@ -28,6 +32,7 @@ from functions.usecases.boundary import ROUNDS
 from functions.usecases.cancel_saga import cancel_saga
 from functions.usecases.decide_approval import decide_approval
 from functions.usecases.records import read_approval
+from functions.usecases.remind_approvers import remind_approvers
 from functions.usecases.request_approval import request_approval
 from functions.usecases.run_step import run_step
 from functions.usecases.settle_step import settle_boundary
@@ -92,6 +97,10 @@ def decide(
         decision=decision,
         reason=None,
     )
+
+
+def remind(bench: Bench) -> str:
+    return remind_approvers(bench.store, bench.clock, bench.notices, the_approval(bench))
 
 
 def asked(bench: Bench, approvers: int = 1) -> Approval:
@@ -517,6 +526,143 @@ def test_a_decision_after_the_deadline_is_none_even_before_the_sweeper_has_come(
     assert pivot(bench) == "ApprovalRequired"
     swept(bench)
     assert pivot(bench) == "StepRefused"
+
+
+CROWD = 50
+
+
+def at_once(bench: Bench, said: Callable[[int], Literal["approve", "reject"]]) -> list[Any]:
+    """Fifty people have all read the open approval before the first of them writes."""
+    everybody = Barrier(CROWD)
+    waited = threading.local()
+
+    def meet(point: str) -> None:
+        if point == "before write" and not getattr(waited, "yes", False):
+            waited.yes = True
+            everybody.wait(timeout=30)
+
+    bench.wire.hook = meet
+    approval = the_approval(bench)
+    with ThreadPoolExecutor(CROWD) as pool:
+        answers = list(
+            pool.map(
+                lambda n: decide(bench, f"approver-{n}", said(n), approval=approval), range(CROWD)
+            )
+        )
+    bench.wire.hook = None
+    return answers
+
+
+def test_of_fifty_people_at_once_one_decides_and_the_pivot_has_one_effect() -> None:
+    bench = at_the_pivot()
+    asked(bench)
+    answers = at_once(bench, lambda _: "approve")
+    assert Counter(type(a) for a in answers) == {Decided: 1, NotOpen: CROWD - 1}
+    assert len(the_approval(bench).decisions) == 1
+    assert bench.callbacks.answers == [("token-1", "succeed")]
+    assert [pivot(bench) for _ in range(3)] == ["applied"] * 3
+    assert bench.target.count(bench.key(PIVOT)) == 1
+
+
+def test_of_fifty_people_at_once_two_decide_where_two_are_needed() -> None:
+    bench = at_the_pivot()
+    asked(bench, approvers=2)
+    answers = at_once(bench, lambda _: "approve")
+    assert Counter(type(a) for a in answers) == {Decided: 2, NotOpen: CROWD - 2}
+    people = [d.person for d in the_approval(bench).decisions]
+    assert len(set(people)) == len(people) == 2
+    assert bench.callbacks.answers == [("token-1", "succeed")]
+    assert [pivot(bench), pivot(bench)] == ["applied", "applied"]
+    assert bench.target.count(bench.key(PIVOT)) == 1
+
+
+@pytest.mark.parametrize("approvers", [1, 2])
+def test_of_fifty_people_at_once_who_do_not_agree_one_outcome_stands_and_everybody_is_told_it(
+    approvers: int,
+) -> None:
+    bench = at_the_pivot()
+    asked(bench, approvers)
+    answers = at_once(bench, lambda n: "approve" if n % 2 else "reject")
+    approval = the_approval(bench)
+    assert sum(isinstance(a, Decided) for a in answers) == len(approval.decisions) <= approvers
+    assert len(bench.callbacks.answers) == 1
+    approved = approval.state is ApprovalState.APPROVED
+    assert approved or approval.decisions[-1].decision == "reject"
+    assert pivot(bench) == ("applied" if approved else "StepRefused")
+    assert bench.target.count(bench.key(PIVOT)) == int(approved)
+
+
+# The reminder
+
+
+def test_at_half_of_the_time_the_sweep_announces_an_open_approval_once_more_and_no_more() -> None:
+    bench = at_the_pivot()
+    approval = asked(bench)
+    half = (approval.expires_at - approval.created_at) // 2
+    bench.clock.at = approval.created_at + half - 1
+    swept(bench)
+    assert bench.notices.approvals == [approval.id]
+    bench.clock.at += 1
+    assert swept(bench)["reminded"] == 1
+    assert bench.notices.approvals == [approval.id] * 2
+    assert the_approval(bench).reminded_at == bench.clock.at
+    for _ in range(3):
+        bench.clock.pass_(60)
+        swept(bench)
+    assert bench.notices.approvals == [approval.id] * 2
+    bench.clock.at = approval.expires_at
+    swept(bench)
+    assert the_approval(bench).state is ApprovalState.EXPIRED
+    assert bench.callbacks.answers == [("token-1", "ApprovalExpired")]
+
+
+def test_with_one_of_two_the_other_is_reminded() -> None:
+    bench = at_the_pivot()
+    approval = asked(bench, approvers=2)
+    decide(bench)
+    bench.clock.at = approval.created_at + (approval.expires_at - approval.created_at) // 2
+    swept(bench)
+    assert bench.notices.approvals == [approval.id] * 2
+    assert len(the_approval(bench).decisions) == 1
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+def test_nobody_is_reminded_of_what_has_been_decided(
+    decision: Literal["approve", "reject"],
+) -> None:
+    bench = at_the_pivot()
+    approval = asked(bench)
+    decide(bench, decision=decision)
+    bench.clock.at = approval.created_at + (approval.expires_at - approval.created_at) // 2
+    swept(bench)
+    assert bench.notices.approvals == [approval.id]
+
+
+def test_a_sweep_that_dies_before_it_notes_the_reminder_sends_it_again_and_a_decision_stays() -> (
+    None
+):
+    bench = at_the_pivot()
+    approval = asked(bench, approvers=2)
+    bench.clock.at = approval.created_at + (approval.expires_at - approval.created_at) // 2
+
+    def dead(point: str) -> None:
+        if point == "before write":
+            raise Killed(point)
+
+    bench.wire.hook = dead
+    with pytest.raises(Killed):
+        remind(bench)
+
+    def decided(point: str) -> None:
+        if point == "before write":
+            bench.wire.hook = None
+            decide(bench)
+
+    bench.wire.hook = decided
+    assert [remind(bench), swept(bench)["reminded"]] == ["raced", 1]
+    assert bench.notices.approvals == [approval.id] * 4
+    assert len(the_approval(bench).decisions) == 1
+    assert "reminded" not in swept(bench)
 
 
 # The gate
