@@ -123,10 +123,52 @@ class Client:
         """Take a case for fifteen minutes, or renew one's own claim."""
         return self._call("POST", f"/cases/{_part(case_id)}/claim")
 
-    def resolve(self, case_id: str, resolution: str, evidence: str | None = None) -> Body:
-        """Settle a case that one holds; only `retry` needs no evidence."""
-        body = {"resolution": resolution} | ({} if evidence is None else {"evidence": evidence})
-        return self._call("POST", f"/cases/{_part(case_id)}/resolution", content=_json(body))
+    def renew(self, case_id: str) -> Body:
+        """Keep one's own claim for another fifteen minutes."""
+        return self._on_case(case_id, "renewal", None)
+
+    def release(self, case_id: str, note: str | None = None) -> Body:
+        """Give one's own claim back."""
+        return self._on_case(case_id, "release", {"note": note})
+
+    def hand_over(self, case_id: str, to: str, note: str | None = None) -> Body:
+        """Give one's own claim to a named person of the group."""
+        return self._on_case(case_id, "handover", {"to": to, "note": note})
+
+    def observe(self, case_id: str, kind: str, text: str, facts: Mapping[str, str]) -> Body:
+        """Add what one found (`observed`), or is about to do by hand (`attempted`)."""
+        body = {"kind": kind, "text": text, "facts": dict(facts)}
+        return self._on_case(case_id, "observations", body)
+
+    def resolve(
+        self,
+        case_id: str,
+        resolution: str,
+        evidence: str | None = None,
+        attempts: int | None = None,
+    ) -> Body:
+        """Settle a case that one holds; only `retry` needs no evidence, and `reopen` a number of attempts."""
+        body = {"resolution": resolution, "evidence": evidence, "attempts": attempts}
+        return self._on_case(case_id, "resolution", body)
+
+    def propose(
+        self, case_id: str, resolution: str, reason: str, alternate: str | None = None
+    ) -> Body:
+        """Propose what two people have to agree to, for a case that one holds."""
+        body = {"resolution": resolution, "reason": reason, "alternate": alternate}
+        return self._on_case(case_id, "proposal", body)
+
+    def answer_proposal(
+        self, case_id: str, proposal_id: str, answer: str, reason: str | None = None
+    ) -> Body:
+        """Confirm or refuse another person's proposal, or withdraw one's own."""
+        body = {"proposal_id": proposal_id, "answer": answer, "reason": reason}
+        return self._on_case(case_id, "proposal/answer", body)
+
+    def _on_case(self, case_id: str, what: str, body: Mapping[str, Any] | None) -> Body:
+        said = None if body is None else {k: v for k, v in body.items() if v is not None}
+        content = None if said is None else _json(said)
+        return self._call("POST", f"/cases/{_part(case_id)}/{what}", content=content)
 
     def _decide(
         self, approval_id: str, decision: str, reason: str | None, binds: str | None
@@ -210,5 +252,5 @@ def _part(value: str) -> str:
     return quote(value, safe="")
 
 
-def _json(body: Mapping[str, str]) -> bytes:
+def _json(body: Mapping[str, Any]) -> bytes:
     return json.dumps(body, ensure_ascii=False).encode()

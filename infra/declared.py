@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from functions.domain.catalogue import Catalogue, Operation
 
 
@@ -13,6 +15,9 @@ def operations_of(catalogue: Catalogue) -> list[Operation]:
         if step.undo:
             settlement = step.undo.settlement
             found += [step.undo.run, settlement.status, settlement.tombstone]
+            found += [
+                replace(step.undo.run, authority=each.authority) for each in step.undo.alternates
+            ]
     return [operation for operation in found if operation is not None]
 
 

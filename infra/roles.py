@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 
-from functions.domain.catalogue import Authority, Catalogue, Kind, Operation, Settlement, Step, Undo
+from functions.domain.catalogue import Authority, Catalogue, Kind, Operation, Settlement, Step
 
 Grants = list[iam.PolicyStatement]
 
@@ -114,15 +114,16 @@ def undo_step(at: Places, catalogue: Catalogue, step: Step) -> Grants:
         raise ValueError(f"{step.name} has no undo")
     operations = [
         step.undo.run,
+        *(replace(step.undo.run, authority=each.authority) for each in step.undo.alternates),
         *_settling(step.undo.settlement),
         *_settling(step.settlement),
     ]
     return [_allow(_WRITE, at.ledger), *_authorities(at, catalogue, operations)]
 
 
-def undo_role(at: Places, catalogue: Catalogue, undo: Undo) -> Grants:
-    """What the role of an undo may do; each session of it is narrowed further, to what is in the receipt."""
-    return _permissions(at, catalogue, [undo.run.authority])
+def undo_role(at: Places, catalogue: Catalogue, authority: Authority) -> Grants:
+    """What a role of an undo may do; each session of it is narrowed further, to what is in the receipt."""
+    return _permissions(at, catalogue, [authority])
 
 
 def begin_compensation(at: Places) -> Grants:

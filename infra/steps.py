@@ -10,7 +10,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from functions.domain.catalogue import Kind, Step, Undo, role_setting
+from functions.domain.catalogue import Authority, Kind, Step, role_setting
 from infra import roles
 from infra.acknowledge import acknowledge_wide
 from infra.catalogues import DeployedCatalogue
@@ -44,7 +44,8 @@ class Steps(Construct):
                 if step.undo is not None:
                     function = self._undo(deployed, step)
                     self.undos[deployed.name, step.name] = function
-                    self._undo_role(deployed, step.undo, function)
+                    for authority in step.undo.authorities:
+                        self._undo_role(deployed, authority, function)
 
     def versions(self) -> dict[str, dict[str, dict[str, str]]]:
         """ARNs of the published versions: `{catalogue: {step: {"run": …, "undo": …}}}`."""
@@ -84,15 +85,15 @@ class Steps(Construct):
             name=f"{deployed.name}-{step.name}-undo",
             handler="functions.handlers.undo_step.handler",
             grants=roles.undo_step(self._at, deployed.catalogue, step),
-            environment={**self._environment(deployed, step), **self._role(deployed, step)},
+            environment={**self._environment(deployed, step), **self._roles(deployed, step)},
             timeout=_whole_seconds(timeout),
         )
 
     def _undo_role(
-        self, deployed: DeployedCatalogue, undo: Undo, function: PublishedFunction
+        self, deployed: DeployedCatalogue, authority: Authority, function: PublishedFunction
     ) -> None:
-        """The role that an undo is made under, where its authority declares one: for this function and nobody else."""
-        name = undo.run.authority.role
+        """A role that an undo is made under, where an authority of it declares one: for this function and nobody else."""
+        name = authority.role
         if name is None:
             return
         role = iam.Role(
@@ -102,17 +103,19 @@ class Steps(Construct):
             assumed_by=iam.ArnPrincipal(function.role.role_arn),
             max_session_duration=Duration.hours(1),
         )
-        grants = roles.undo_role(self._at, deployed.catalogue, undo)
+        grants = roles.undo_role(self._at, deployed.catalogue, authority)
         for statement in grants:
             role.add_to_policy(statement)
         acknowledge_wide(role, grants, roles.why_wide)
 
-    def _role(self, deployed: DeployedCatalogue, step: Step) -> dict[str, str]:
-        """Where the adapter finds the role of its undo."""
-        role = step.undo.run.authority.role if step.undo else None
-        if role is None:
-            return {}
-        return {role_setting(deployed.name, role): self._at.undo_role(deployed.name, role)}
+    def _roles(self, deployed: DeployedCatalogue, step: Step) -> dict[str, str]:
+        """The ARNs of the roles that the undo may be made under. Which one it is, the ledger says."""
+        authorities = step.undo.authorities if step.undo else ()
+        return {
+            role_setting(deployed.name, each.role): self._at.undo_role(deployed.name, each.role)
+            for each in authorities
+            if each.role is not None
+        }
 
     def _approvals(self, step: Step) -> dict[str, str]:
         """Only a pivot uses an approval, and asks whether those who gave it still may."""

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from functions.domain.cases import AlreadySettled, Case, CaseCause, Claimed, Resolution
 from functions.domain.ledger.records import Direction, StepRecord
 from functions.usecases.cancel_saga import cancel_saga
+from functions.usecases.case_effects import AttemptAlive, alive
 from functions.usecases.claim_case import claim_case
 from functions.usecases.decide_approval import decide_approval
 from functions.usecases.records import read_saga, the_saga
-from functions.usecases.resolve_case import AttemptAlive, Settled, _alive, resolve_case
+from functions.usecases.resolve_case import Settled, resolve_case
 from simulation.disturbances import AccessDenied, Unreachable
 from simulation.target import SAGA
 
@@ -218,7 +219,7 @@ class People:
             return False
         step = saga.steps[case.index]
         if (
-            _alive(step, self.world.now(), self.world.play.settles_after(case.index), by_hand=True)
+            alive(step, self.world.now(), self.world.play.settles_after(case.index), by_hand=True)
             is not None
         ):
             return False

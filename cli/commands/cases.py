@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cli.commands import case_claims, case_proposals
 from cli.errors import Stop
 from cli.options import CaseId, Json, Limit, Profile, Yes
 from cli.views.cases import case_page, cases_page, settled_page
@@ -20,9 +21,9 @@ class Resolution(StrEnum):
 
     RETRY = "retry"
     DONE = "done"
-    ACCEPT = "accept"
     DID_NOT_HAPPEN = "did_not_happen"
     CLOSE = "close"
+    REOPEN = "reopen"
 
 
 @app.callback(invoke_without_command=True)
@@ -52,7 +53,7 @@ def show(case_id: CaseId, *, as_json: Json = False, profile: Profile = "") -> No
 def claim(case_id: CaseId, *, as_json: Json = False, profile: Profile = "") -> None:
     """Take a case for fifteen minutes.
 
-    Nobody else can settle it while you hold it; claim it again to keep it longer.
+    Nobody else can settle it while you hold it. Renew it to keep it longer, release it if you cannot go on.
     """
     work = Work(profile, as_json)
     work.answer(work.client.claim(case_id), case_page)
@@ -72,21 +73,44 @@ def resolve(
             show_default=False,
         ),
     ] = None,
+    attempts: Annotated[
+        int | None,
+        typer.Option(
+            "--attempts",
+            min=1,
+            max=10,
+            help="For how many more plans a request is reopened.",
+            show_default=False,
+        ),
+    ] = None,
     yes: Yes = False,
     as_json: Json = False,
     profile: Profile = "",
 ) -> None:
     """Settle a case that you have claimed.
 
-    Its saga is then driven on.
+    Its saga is then driven on. What takes two people is proposed instead.
 
     retry: automation tries again, with the same key. done: you have done it by hand, with the same key.
-    accept: what is left stays. did_not_happen: there is no effect, and there will be none. close: nothing is owed.
+    did_not_happen: there is no effect, and there will be none. close: somebody has taken the request up.
+    reopen: the agent may propose again.
     """
+    if resolution is Resolution.REOPEN and attempts is None:
+        raise Stop("Say with --attempts for how many more plans the request is reopened.")
     if resolution is not Resolution.RETRY and evidence is None:
         raise Stop("This resolution needs evidence: say with --evidence what was done or found.")
     work = Work(profile, as_json)
     client = work.client
     if work.asks(yes=yes):
         work.confirm(case_page(client.case(case_id)), f"Settle this case as {resolution.value}?")
-    work.answer(client.resolve(case_id, resolution.value, evidence), settled_page)
+    work.answer(client.resolve(case_id, resolution.value, evidence, attempts), settled_page)
+
+
+app.command()(case_claims.renew)
+app.command()(case_claims.release)
+app.command("hand-over")(case_claims.hand_over)
+app.command()(case_claims.observe)
+app.command()(case_proposals.propose)
+app.command()(case_proposals.confirm)
+app.command()(case_proposals.refuse)
+app.command()(case_proposals.withdraw)

@@ -12,10 +12,12 @@ from cli.views.words import add_agent_words
 
 _RESOLUTIONS = {
     "retry": "automation tries again, with the same key",
+    "retry_with_alternate": "the same, by another principal that the catalogue declares",
     "done": "you have done it by hand, with the same key",
     "accept": "what is left stays as it is",
     "did_not_happen": "you have found that there is no effect, and there will be none",
-    "close": "nothing is owed any more",
+    "close": "somebody has taken the request up",
+    "reopen": "the agent may propose again",
 }
 
 
@@ -25,6 +27,8 @@ def cases_page(body: dict[str, Any]) -> Page:
     for each in body["cases"]:
         page.line(Span(each["case_id"], "strong"), "  ", Span(each["cause"], "warn"))
         page.line(each["obligation"], indent=4)
+        if each["proposed"]:
+            page.line(Span(f"{each['proposed']} is proposed: confirm or refuse", "warn"), indent=4)
         page.line(
             Span(f"{_about(each)}, opened {moment(each['created_at'])}{_held(each)}", "dim"),
             indent=4,
@@ -59,12 +63,10 @@ def case_page(body: dict[str, Any]) -> Page:
     if body["events"]:
         page.heading("what has been done about it")
         page.rows(
-            (
-                (moment(e["at"]), f"{e['who']}: {e['what']}", e.get("text") or "")
-                for e in body["events"]
-            ),
+            ((moment(e["at"]), f"{e['who']}: {e['what']}", _noted(e)) for e in body["events"]),
             indent=2,
         )
+    _proposed(page, body)
     _ways(page, body)
     words = body.get("agent") or {}
     add_agent_words(page, words.get("rationale"), words.get("notes") or [])
@@ -84,7 +86,44 @@ def _ways(page: Page, body: dict[str, Any]) -> None:
     if body["state"] != "open":
         return
     page.heading("what you may do, once you have claimed it")
-    page.rows(((Span(way, "live"), _RESOLUTIONS.get(way, "")) for way in body["allowed"]), indent=2)
+    page.rows(
+        (
+            (
+                Span(way["resolution"], "live"),
+                f"{_RESOLUTIONS.get(way['resolution'], '')}{_by(way)}",
+            )
+            for way in body["ways"]
+        ),
+        indent=2,
+    )
+    for each in body["alternates"]:
+        where = f"role {each['role']}, scope {each['scope']}"
+        page.line(f"alternate {each['alternate']}: {where}", indent=2)
+
+
+def _by(way: dict[str, Any]) -> str:
+    return "; propose it, another person has to confirm" if way["people"] > 1 else ""
+
+
+def _noted(event: dict[str, Any]) -> str:
+    facts = ", ".join(f"{name} {value}" for name, value in event["facts"].items())
+    return "; ".join(part for part in (event["text"], facts) if part)
+
+
+def _proposed(page: Page, body: dict[str, Any]) -> None:
+    proposal = body["proposal"]
+    if proposal is None:
+        return
+    page.heading("proposed, and not done until another person confirms")
+    other = proposal["alternate"]
+    page.fields(
+        [
+            ("what", proposal["resolution"]),
+            ("by", f"{proposal['by']}, {moment(proposal['at'])}"),
+            ("why", proposal["reason"]),
+            ("alternate", f"{other['alternate']}, role {other['role']}" if other else None),
+        ]
+    )
 
 
 def _about(case: dict[str, Any]) -> str:
@@ -97,7 +136,8 @@ def _about(case: dict[str, Any]) -> str:
 def _held(case: dict[str, Any]) -> str:
     if case["state"] != "open" or not case.get("claimed_by"):
         return ""
-    return f", claimed by {case['claimed_by']} (ends {from_now(case['claimed_until'])})"
+    by = f", handed over by {case['handed_over_by']}" if case["handed_over_by"] else ""
+    return f", claimed by {case['claimed_by']} (ends {from_now(case['claimed_until'])}){by}"
 
 
 def _tree(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[Piece, Piece]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import Formatter
 from typing import Any
 
@@ -72,6 +72,13 @@ def _operations(catalogue: Catalogue) -> Iterator[tuple[str, str, Operation]]:
                 ("undo's status", settlement.status),
             ]
             made.append(("undo's tombstone", settlement.tombstone))
+            made += [
+                (
+                    f"undo {step.undo.name} by {each.name}",
+                    replace(step.undo.run, authority=each.authority),
+                )
+                for each in step.undo.alternates
+            ]
         yield from ((step.name, what, operation) for what, operation in made if operation)
 
 

@@ -15,7 +15,9 @@ class Call:
     """One call at a target, forward or undo.
 
     `key` is the idempotency key and the only one the adapter may send. `credential` is the secret's value, read through
-    the recorded reference ("" where the operation declares none). `timeout` bounds the whole call, in seconds. Forward
+    the recorded reference ("" where the operation declares none), and `role` the ARN of the IAM role that an undo has to
+    take on ("" where none is declared): the recorded authority's, and no other. `timeout` bounds the whole call, in
+    seconds. Forward
     calls have `arguments` (an instance of the step's model) and `results` (receipts of required steps by step name);
     undo calls have `inputs` (fixed when the receipt was recorded), the forward `receipt`, and `condition`, the version
     that the resource must still have (None where the target has no versions).
@@ -24,6 +26,7 @@ class Call:
     key: str
     credential: str = field(repr=False)
     timeout: float
+    role: str = ""
     arguments: BaseModel | None = None
     results: Mapping[str, Receipt] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)

@@ -44,7 +44,7 @@ class Authority:
 
     `role` is for undos alone: the permissions go to an IAM role of that name, which this undo's function and nobody
     else may take on, and the function has none of them itself. The adapter takes it on with a session policy for just
-    what is in the receipt; the role's ARN is in its environment, as `role_setting`.
+    what is in the receipt; the role's ARN is in the call.
     """
 
     scope: str
@@ -99,6 +99,20 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternate:
+    """Another principal for the same undo, under the same key: used once two people have agreed to it, in a case.
+
+    Its authority names a credential or a role of its own. Whatever is asked with the undo's own credential, such as its
+    status query, is then asked with the alternate's.
+    """
+
+    name: str
+    authority: Authority
+    sentence: str
+    """Who that is, for the two who decide: "The administrators on call"."""
+
+
+@dataclass(frozen=True, slots=True)
 class Undo:
     """The one compensation of a compensable step."""
 
@@ -111,6 +125,16 @@ class Undo:
     """From the step's arguments and receipt to the undo's inputs; called once, in the write that records the receipt."""
     needs_person: bool = False
     sentence: str = ""
+    alternates: tuple[Alternate, ...] = ()
+
+    @property
+    def authorities(self) -> tuple[Authority, ...]:
+        """Every authority that this undo may ever be made with, its own first."""
+        return (self.run.authority, *(each.authority for each in self.alternates))
+
+    def alternate(self, name: str) -> Alternate | None:
+        """The declared alternate of that name."""
+        return next((each for each in self.alternates if each.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)

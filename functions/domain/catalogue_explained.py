@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 WHY: Mapping[str, str] = {
+    "alternate": (
+        "An alternate is another principal for the same undo, which two people may choose in a case. Say who it is, name "
+        "a credential of its own, or a role where the undo itself is made under one, and give its permissions to that role."
+    ),
     "authority": (
         "Authority is declared once and becomes a role, the compensation record and what the tests compare with. Name "
         "the scope, each action, and the resources it is for."

@@ -98,6 +98,16 @@ def _all_names(catalogue: Catalogue) -> Rule:
     yield from _names("precondition", tuple(p.name for p in catalogue.preconditions))
     for name in sorted({*steps} & {*undos}):
         yield Broken(name, "duplicate_name", "is a step and an undo: an undo is never a step")
+    roles = Counter(
+        authority.role
+        for step in catalogue.steps
+        if step.undo
+        for authority in step.undo.authorities
+        if authority.role is not None
+    )
+    for role, count in roles.items():
+        if count > 1:
+            yield Broken(role, "duplicate_name", f"{count} times a role: each is one undo's own")
     for setting in catalogue.settings:
         if not _SETTING.fullmatch(setting):
             yield Broken(setting, "name", "is no name of an environment variable")
@@ -172,6 +182,35 @@ def _undo(step: Step, undo: Undo) -> Rule:
         )
     if undo.sentence:
         yield from _sentence(step.name, undo.sentence, step.arguments)
+    yield from _alternates(step, undo)
+
+
+def _alternates(step: Step, undo: Undo) -> Rule:
+    """Another principal, and not the same one under another name; its permissions are never the undo's function's own."""
+    yield from _names("alternate", tuple(each.name for each in undo.alternates))
+    taken = [undo.run.authority]
+    for each in undo.alternates:
+        what, authority = f"undo {undo.name} by {each.name}", each.authority
+        yield from _authority(step.name, what, authority)
+        if not each.sentence.strip():
+            yield Broken(step.name, "alternate", f"{what} does not say who that is")
+        if authority.credential is None and authority.role is None:
+            yield Broken(step.name, "alternate", f"{what} names no credential and no role")
+        elif any(_same_principal(authority, other) for other in taken):
+            yield Broken(step.name, "alternate", f"{what} is a principal that it has already")
+        if authority.permissions and authority.role is None:
+            yield Broken(
+                step.name, "alternate", f"{what} has permissions and no role to give them to"
+            )
+        if (authority.role is None) is not (undo.run.authority.role is None):
+            yield Broken(
+                step.name, "alternate", f"{what} is made under a role where the undo itself is not"
+            )
+        taken.append(authority)
+
+
+def _same_principal(one: Authority, other: Authority) -> bool:
+    return (one.credential, one.role) == (other.credential, other.role)
 
 
 def _by_person(settlement: Settlement) -> bool:

@@ -92,6 +92,13 @@ class Code(StrEnum):
     CLAIM_CONFLICT = "claim_conflict", 409, "Claimed by someone else", "Another person works on this case."
     CASE_CLOSED = "case_closed", 409, "Case closed", "The case has been resolved."
     RESOLUTION_NOT_ALLOWED = "resolution_not_allowed", 409, "Resolution not allowed", "This case cannot be resolved in this way; `allowed` lists the ways."
+    ANOTHER_PERSON_NEEDED = "another_person_needed", 409, "Another person is needed", "Two people agree to this: one proposes, and another one of the group confirms."
+    PROPOSAL_OPEN = "proposal_open", 409, "A proposal is waiting", "The case has a proposal that nobody has answered yet."
+    NO_PROPOSAL = "no_proposal", 409, "No such proposal", "The proposal was answered, withdrawn, or taken off the case."
+    NOT_YOUR_PROPOSAL = "not_your_proposal", 409, "Not your proposal", "A proposal is withdrawn by whoever made it; others may refuse it."
+    PROPOSAL_VOID = "proposal_void", 409, "Proposal void", "What is owed has changed since it was proposed; it has been taken off the case."
+    NOT_A_MEMBER = "not_a_member", 422, "Not a member", "A case is handed over to another member of the group that owns it."
+    CASE_FULL = "case_full", 409, "History full", "The history of the case takes no more notes and proposals."
     ATTEMPT_ALIVE = "attempt_alive", 409, "An attempt is still running", "A call may still be under way; resolve the case when it has ended."
     CANNOT_CANCEL = "cannot_cancel", 409, "Too late to cancel", "The saga has ended, is compensating, or has passed its point of no return."
 

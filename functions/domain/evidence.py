@@ -7,6 +7,7 @@ from typing import Any, Literal
 from functions.domain.cases import CaseCause, Resolution
 from functions.domain.ledger.forward import is_unsettled
 from functions.domain.ledger.records import (
+    AuthorityReference,
     ForwardState,
     Head,
     Intent,
@@ -16,6 +17,7 @@ from functions.domain.ledger.records import (
     UndoState,
 )
 from functions.domain.ledger.undo import undo_unsettled
+from functions.domain.ledger.undo_authority import offered
 from functions.domain.outcome import RefusalCause
 
 Side = Literal["do", "undo"]
@@ -106,19 +108,37 @@ def may_be_done_by_hand(head: Head, step: StepRecord) -> bool:
     return done or not step.boundary or head.pivot is Pivot.CROSSING
 
 
-def allowed(head: Head, step: StepRecord, cause: CaseCause) -> tuple[Resolution, ...]:
-    """What a person may do. Retrying keeps the key; a conflicting key is never simply retried."""
+def allowed(
+    head: Head, step: StepRecord, cause: CaseCause, side: Side = "do"
+) -> tuple[Resolution, ...]:
+    """What a person may do. Retrying keeps the key; a conflicting key is never simply retried.
+
+    What exists and should not may be accepted. What is past the point of no return and does not exist may not be: it is
+    finished, by whichever means.
+    """
     if not may_be_done_by_hand(head, step):
         return (Resolution.RETRY,)
     if cause is CaseCause.SECOND_EFFECT:
         # No undo of the saga's is for it.
-        return (Resolution.DONE,)
+        return (Resolution.DONE, Resolution.ACCEPT)
     if cause is CaseCause.LATE_EFFECT:
-        owed = step.undo is not None
-        return (Resolution.RETRY, Resolution.DONE) if owed else (Resolution.DONE,)
-    known = (Resolution.DONE,) if cause is CaseCause.KEY_CONFLICT else _ASK_OR_DO
-    unsettled = is_unsettled(step.forward) or (step.undo is not None and undo_unsettled(step.undo))
-    return (*known, Resolution.DID_NOT_HAPPEN) if unsettled else known
+        retry = (Resolution.RETRY,) if step.undo is not None else ()
+        return (*retry, Resolution.DONE, Resolution.ACCEPT)
+    ways = [Resolution.DONE] if cause is CaseCause.KEY_CONFLICT else [*_ASK_OR_DO]
+    if side == "undo" and alternates(step, cause):
+        ways.append(Resolution.RETRY_WITH_ALTERNATE)
+    if is_unsettled(step.forward) or (step.undo is not None and undo_unsettled(step.undo)):
+        ways.append(Resolution.DID_NOT_HAPPEN)
+    if side == "undo":
+        ways.append(Resolution.ACCEPT)
+    return tuple(ways)
+
+
+def alternates(step: StepRecord, cause: CaseCause) -> tuple[AuthorityReference, ...]:
+    """The other principals that two people may choose: only where the recorded one has lost its authority."""
+    if step.undo is None or cause is not CaseCause.AUTHORITY_LOST:
+        return ()
+    return offered(step.undo)
 
 
 def evidence(saga: Saga, step: StepRecord) -> dict[str, Any]:
@@ -139,6 +159,8 @@ def evidence(saga: Saga, step: StepRecord) -> dict[str, Any]:
             "operation": undo.operation,
             "inputs": undo.inputs,
             "condition": undo.condition,
+            "alternates": [each.model_dump(mode="json") for each in undo.alternates],
+            "substitutions": [each.model_dump(mode="json") for each in undo.substitutions],
         }
     return shown
 

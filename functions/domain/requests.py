@@ -24,7 +24,9 @@ from functions.domain.problems import Code, Problem, problem, quoted
 
 ATTEMPTS = 3
 MOST_ATTEMPTS = 20
-"""No catalogue's limit goes beyond this: a request's history stays one small record."""
+"""No catalogue's limit goes beyond this, and no person's: a request's history stays one small record."""
+MOST_REOPENED = 10
+"""For how many more plans a person may reopen a request at once."""
 _MOST_BYTES = 12_000
 _MOST_REQUESTS = 20
 
@@ -32,7 +34,7 @@ Millis = int
 
 
 class RequestState(StrEnum):
-    """Open: plans are accepted. Admitted: a saga was made. Escalated: a person has it, for good."""
+    """Open: plans are accepted. Admitted: a saga was made. Escalated: a person has it, and may reopen it."""
 
     OPEN = "open"
     ADMITTED = "admitted"
@@ -66,6 +68,8 @@ class RequestRecord(Frozen):
     source_document_id: Identifier | None = None
     state: RequestState = RequestState.OPEN
     attempts: int = 0
+    granted: int | None = None
+    """How many plans in all a person has granted, where one has reopened it: counts instead of the catalogue's limit."""
     history: Annotated[tuple[Attempt, ...], Field(max_length=MOST_ATTEMPTS)] = ()
     plan_digest: Identifier | None = None
     saga_id: Identifier | None = None
@@ -75,6 +79,7 @@ class RequestRecord(Frozen):
     wanted: Literal["case"] | None = None
     """Set with the escalation: the table's stream has the case opened that `case` then names."""
     case: Identifier | None = None
+    escalations: int = 0
     due_shard: Identifier | None = None
     due_at: Millis | None = None
     created_at: Millis
@@ -94,6 +99,7 @@ class DocumentRecord(Frozen):
     tenant: Identifier
     source_document_id: Identifier
     attempts: int = 0
+    granted: int | None = None
     escalated: bool = False
     requests: Annotated[tuple[Identifier, ...], Field(max_length=_MOST_REQUESTS)] = ()
     created_at: Millis
@@ -165,8 +171,14 @@ def attempts_left(
     request: RequestRecord | None, document: DocumentRecord | None, *, limit: int = ATTEMPTS
 ) -> int:
     """How many more plans will be looked at, by the request's count or its document's, whichever is further."""
-    used = max(request.attempts if request else 0, document.attempts if document else 0)
-    return max(0, min(limit, MOST_ATTEMPTS) - used)
+    own = _left(request, limit) if request is not None else min(limit, MOST_ATTEMPTS)
+    shared = _left(document, limit) if document is not None else own
+    return max(0, min(own, shared))
+
+
+def _left(record: RequestRecord | DocumentRecord, limit: int) -> int:
+    granted = limit if record.granted is None else record.granted
+    return min(granted, MOST_ATTEMPTS) - record.attempts
 
 
 def refusal(decision: Conflict | Spent | Escalated) -> Problem:
@@ -264,6 +276,38 @@ def record_escalation(
     return _escalated(own, _document(document, subject, at), limit)
 
 
+def most_more(request: RequestRecord, document: DocumentRecord | None) -> int:
+    """For how many more plans the request could be reopened."""
+    used = max(request.attempts, document.attempts if document else 0)
+    return max(0, min(MOST_REOPENED, MOST_ATTEMPTS - used))
+
+
+def reopened(
+    request: RequestRecord, document: DocumentRecord | None, *, attempts: int, at: Millis
+) -> Recorded:
+    """An escalated request that takes so many more plans, and with it its source document.
+
+    Where a saga was admitted before, its standing still decides whether another plan is looked at.
+    """
+    again = request.model_copy(
+        update={
+            "state": RequestState.ADMITTED if request.saga_id else RequestState.OPEN,
+            "granted": request.attempts + attempts,
+            "wanted": None,
+            "due_at": None,
+            "due_shard": None,
+            "updated_at": at,
+        }
+    )
+    shared = document
+    if document is not None:
+        granted = document.attempts + attempts
+        shared = document.model_copy(
+            update={"escalated": False, "granted": granted, "updated_at": at}
+        )
+    return Recorded(again, shared, attempts, escalated=False)
+
+
 def _counted(
     request: RequestRecord | None,
     document: DocumentRecord | None,
@@ -294,6 +338,7 @@ def _escalated(request: RequestRecord, document: DocumentRecord | None, limit: i
     own = request.model_copy(
         update={
             "state": RequestState.ESCALATED,
+            "escalations": request.escalations + 1,
             "wanted": "case",
             "due_at": request.updated_at,
             "due_shard": due_shard(request.request_id),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functions.domain import approvals, cases
+from functions.domain import approvals
 from functions.domain.approvals import Approval, ApprovalState, Decision
 from functions.domain.ledger.status import Status
 from functions.domain.problems import Code, problem, quoted
 from functions.handlers.http import Refusal, not_found
 from functions.handlers.identity import forbidden
-from functions.usecases.resolve_case import AttemptAlive
 from functions.usecases.views.saga import iso
 
 Refused = approvals.NotOpen | approvals.NotAsShown | approvals.SaidOtherwise | approvals.MayNot
@@ -62,46 +61,3 @@ def _not_open(approval: Approval, now: int, standing: Status | None) -> Refusal:
 
 def _told(decision: Decision) -> str:
     return f"{quoted(decision.person)} said {decision.decision} at {iso(decision.at)}"
-
-
-def claim_refused(claimed: cases.HeldBy | cases.AlreadySettled | None) -> Refusal:
-    """Why a case can not be claimed."""
-    match claimed:
-        case None:
-            return not_found("case")
-        case cases.HeldBy(person=holder, until=until):
-            text = f"{quoted(holder)} works on it until {iso(until)}."
-            return Refusal(
-                problem(
-                    Code.CLAIM_CONFLICT, text, "Take another case, or wait for the claim to end."
-                )
-            )
-        case cases.AlreadySettled(case=case):
-            text = f"It was settled at {iso(case.settled_at)}."
-            return Refusal(problem(Code.CASE_CLOSED, text, "Nothing is left to do here."))
-
-
-def resolution_refused(
-    answer: cases.AlreadySettled | cases.NotHeld | cases.NotAllowed | AttemptAlive | None,
-) -> Refusal:
-    """Why a case can not be settled in this way now."""
-    match answer:
-        case None | cases.AlreadySettled():
-            return claim_refused(answer)
-        case cases.NotHeld():
-            hint = "Claim it first; a claim lasts fifteen minutes."
-            return Refusal(problem(Code.NOT_CLAIMED, "You do not hold this case.", hint))
-        case cases.NotAllowed(allowed=allowed):
-            return Refusal(
-                problem(
-                    Code.RESOLUTION_NOT_ALLOWED,
-                    "This case can not be settled in that way.",
-                    "Choose one of those that are listed.",
-                    at=("resolution",),
-                    allowed=[a.value for a in allowed],
-                )
-            )
-        case AttemptAlive(until=until):
-            hint = f"Ask again after {iso(until)}."
-            text = "An attempt may still be running, or its effect may still arrive."
-            return Refusal(problem(Code.ATTEMPT_ALIVE, text, hint))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler import Response
@@ -10,36 +9,29 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from functions.domain import approvals, cases
-from functions.domain.cases import Case, Resolution
+from functions.domain import approvals
 from functions.domain.ledger.records import Saga
 from functions.domain.ledger.status import Status
 from functions.domain.ledger.status import status as status_of
 from functions.domain.problems import Code, problem
-from functions.handlers import identity
-from functions.handlers.answers import claim_refused, decision_refused, resolution_refused
+from functions.handlers import cases_api, identity
+from functions.handlers.answers import decision_refused
 from functions.handlers.http import Refusal, answered, api, not_found, shown
-from functions.handlers.wiring import all_catalogues, callbacks, clock, logger, store
+from functions.handlers.wiring import callbacks, clock, logger, store
 from functions.usecases.cancel_saga import Cancelled, cancel_saga
-from functions.usecases.claim_case import claim_case
 from functions.usecases.decide_approval import decide_approval
-from functions.usecases.list_records import open_approvals, open_cases, sagas
-from functions.usecases.records import read_approval, read_case, read_saga
-from functions.usecases.resolve_case import Settled, resolve_case
+from functions.usecases.list_records import open_approvals, sagas
+from functions.usecases.records import read_approval, read_saga
 from functions.usecases.views.people import (
     ApprovalSummary,
     ApprovalView,
-    CaseSummary,
-    CaseView,
     approval_summary,
     approval_view,
-    case_summary,
-    case_view,
 )
 from functions.usecases.views.saga import PeopleSaga, SagaSummary, View, people_saga, saga_summary
-from functions.usecases.world import millis
 
 app = api("sagaplane: for people")
+app.include_router(cases_api.router)
 Id = Annotated[str, Path(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")]
 Reason = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Digest = Annotated[str, StringConstraints(min_length=1, max_length=100)]
@@ -60,26 +52,10 @@ class DecisionRequest(BaseModel):
     binds: Digest | None = None
 
 
-class ResolutionRequest(BaseModel):
-    """What was done about a case, with the evidence in words."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    resolution: Resolution
-    evidence: Reason | None = None
-
-
 class ApprovalList(View):
     """Open approvals, newest first."""
 
     approvals: list[ApprovalSummary]
-    next: str | None
-
-
-class CaseList(View):
-    """Open cases, newest first."""
-
-    cases: list[CaseSummary]
     next: str | None
 
 
@@ -149,65 +125,6 @@ def post_decision(
     raise decision_refused(said, clock.now(), _standing(said))
 
 
-@app.get("/cases")
-def get_cases(limit: Limit = 50, cursor: Cursor = None) -> Response[CaseList]:
-    """The open cases that one of this person's groups owns."""
-    who = _person()
-    found, more = open_cases(store(), who.tenants, limit=limit, start=cursor)
-    mine = [case_summary(c) for c in found if c.group in who.groups]
-    return shown(CaseList(cases=mine, next=more))
-
-
-@app.get("/cases/<case_id>")
-def get_case(case_id: Id) -> Response[CaseView]:
-    """One case with all of its evidence."""
-    who = _person()
-    case = read_case(store(), case_id)
-    if case is None or case.tenant not in who.tenants or case.group not in who.groups:
-        raise not_found("case")
-    return shown(_case_view(case))
-
-
-@app.post("/cases/<case_id>/claim")
-def post_claim(case_id: Id) -> Response[CaseView]:
-    """Take a case for fifteen minutes, or renew one's own claim."""
-    who = _person()
-    claimed = claim_case(
-        store(), clock, case_id, tenants=who.tenants, person=who.name, groups=who.groups
-    )
-    if isinstance(claimed, cases.Claimed):
-        return shown(_case_view(claimed.case))
-    raise claim_refused(claimed)
-
-
-@app.post("/cases/<case_id>/resolution")
-def post_resolution(
-    case_id: Id, resolution: Annotated[ResolutionRequest, Body()]
-) -> Response[CaseView]:
-    """Settle a case that one holds; its saga is then driven on."""
-    who = _person()
-    if resolution.resolution is not Resolution.RETRY and resolution.evidence is None:
-        hint = "Say in `evidence` what was done or found."
-        raise Refusal(
-            problem(Code.MISSING_FIELD, "This resolution needs evidence.", hint, at=("evidence",))
-        )
-    settled = resolve_case(
-        store(),
-        clock,
-        case_id,
-        tenants=who.tenants,
-        person=who.name,
-        groups=who.groups,
-        resolution=resolution.resolution,
-        evidence=resolution.evidence,
-        settles_after=_settles_after(case_id),
-    )
-    if isinstance(settled, Settled):
-        logger.info("settled", case=case_id, resolution=resolution.resolution.value)
-        return shown(_case_view(settled.case))
-    raise resolution_refused(settled)
-
-
 @app.get("/sagas")
 def get_sagas(
     status: Annotated[Status | None, Query()] = None,
@@ -259,25 +176,6 @@ def _saga(saga_id: str) -> Saga:
     if saga is None:
         raise not_found("saga")
     return saga
-
-
-def _case_view(case: Case) -> CaseView:
-    saga = read_saga(store(), case.saga_id) if case.saga_id is not None else None
-    return case_view(case, saga)
-
-
-def _settles_after(case_id: str) -> int:
-    """How long a late effect of the case's step is possible, in milliseconds."""
-    case = read_case(store(), case_id)
-    if case is None or case.saga_id is None or case.index is None:
-        return 0
-    catalogue = all_catalogues().get(case.catalogue or "")
-    saga = read_saga(store(), case.saga_id)
-    step = catalogue.step(saga.steps[case.index].name) if catalogue and saga else None
-    if step is None:
-        return millis(timedelta(hours=1))
-    settlement = step.undo.settlement if step.undo is not None else step.settlement
-    return max(millis(step.settlement.settles_after), millis(settlement.settles_after))
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

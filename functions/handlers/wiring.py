@@ -19,7 +19,7 @@ from functions.aws.imports import ImportedAdapters, catalogues
 from functions.aws.secretsmanager import SecretsManagerCredentials
 from functions.aws.sqs import SqsNotices
 from functions.aws.stepfunctions import StepFunctionsCallbacks, StepFunctionsMachines
-from functions.domain.catalogue import Catalogue
+from functions.domain.catalogue import Catalogue, role_setting
 from functions.usecases.targets import Targets
 from functions.usecases.world import StepWorld
 
@@ -59,7 +59,12 @@ def _credentials() -> SecretsManagerCredentials:
 @cache
 def targets(catalogue: str) -> Targets:
     """A catalogue's targets."""
-    return Targets(catalogue, ImportedAdapters(), _credentials())
+    return Targets(
+        catalogue,
+        ImportedAdapters(),
+        _credentials(),
+        lambda role: os.environ.get(role_setting(catalogue, role)),
+    )
 
 
 @cache

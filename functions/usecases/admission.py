@@ -20,6 +20,7 @@ from functions.domain.ledger.records import (
     StepRecord,
     Undo,
 )
+from functions.domain.ledger.undo_authority import undo_authorities
 from functions.domain.problems import clean
 from functions.domain.validation import Validated, ValidatedStep
 
@@ -106,10 +107,11 @@ def _undo(validated: Validated, each: ValidatedStep, saga_id: str) -> Undo | Non
     step: Step = each.step
     if step.undo is None:
         return None
-    role = f"{validated.catalogue.name}-{step.name}-undo"
+    own, others = undo_authorities(validated.catalogue.name, step.name, step.undo)
     return Undo(
         key=undo_key(saga_id, each.index),
-        authority=AuthorityReference.of(role, step.undo.run.authority),
+        authority=own,
+        alternates=others,
         budget=step.undo.retry.attempts,
         operation=step.undo.name,
         waits_for=tuple(sorted(validated.shape.steps[each.index].undo_waits_for)),

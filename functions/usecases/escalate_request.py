@@ -44,8 +44,9 @@ def escalate_request(
 
 def _case(request: RequestRecord, group: str, now: int) -> Case:
     number = keys.digest({"tenant": request.tenant, "request": request.request_id})[:DIGITS]
+    again = f"-{request.escalations}" if request.escalations > 1 else ""
     return Case(
-        id=f"request-{number}",
+        id=f"request-{number}{again}",
         tenant=request.tenant,
         catalogue=request.catalogue,
         group=group,
@@ -67,7 +68,7 @@ def _case(request: RequestRecord, group: str, now: int) -> Case:
                 for a in request.history
             ],
         },
-        allowed=(Resolution.CLOSE,),
+        allowed=(Resolution.CLOSE, Resolution.REOPEN),
         created_at=now,
         open=f"case#{request.tenant}",
         due_shard=due_shard(request.request_id),

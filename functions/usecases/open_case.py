@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Literal
 
 from functions.domain.cases import Case, CaseCause, Resolution, case_id
-from functions.domain.evidence import allowed, cause_of, evidence, obligation, reason, saga_evidence
+from functions.domain.evidence import (
+    allowed,
+    alternates,
+    cause_of,
+    evidence,
+    obligation,
+    reason,
+    saga_evidence,
+)
 from functions.domain.ledger import head as heads
 from functions.domain.ledger import undo as undos
 from functions.domain.ledger.records import (
@@ -149,7 +157,8 @@ def _case(saga: Saga, step: StepRecord, side: Side, why: CaseCause, now: int) ->
         obligation=obligation(step, side, why),
         why=reason(step, side, why),
         evidence=evidence(saga, step),
-        allowed=allowed(head, step, why),
+        allowed=allowed(head, step, why, side),
+        alternates=alternates(step, why) if side == "undo" else (),
         created_at=now,
         open=f"case#{head.tenant}",
         due_shard=heads.due_shard(head.saga_id),

@@ -28,6 +28,10 @@ FINDING: TypeAdapter[Finding] = TypeAdapter(Finding)
 FACT_TIMEOUT = 5.0
 
 
+def _no_role(_: str) -> str | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Targets:
     """The targets of one catalogue."""
@@ -35,6 +39,8 @@ class Targets:
     catalogue: str
     adapters: Adapters
     credentials: Credentials
+    roles: Callable[[str], str | None] = _no_role
+    """From the name of a declared role to its ARN, as this function has been told it."""
 
     def act(self, operation: Operation, call: Call) -> Outcome:
         """Make a run or an undo call. A lost credential is read again once through the same reference."""
@@ -86,14 +92,25 @@ class Targets:
                 reason=f"the credential {operation.authority.credential} can not be read",
                 cause=RefusalCause.AUTHORITY,
             )
+        role = self._role(operation)
+        if role is None:
+            return Refused(
+                reason=f"the role {operation.authority.role} can not be taken on here",
+                cause=RefusalCause.AUTHORITY,
+            )
         adapter: Callable[[Call], Any] = self.adapters.resolve(operation.adapter)
+        asked = replace(call, credential=credential, role=role)
         try:
-            return FINDING.validate_python(adapter(replace(call, credential=credential)))
+            return FINDING.validate_python(adapter(asked))
         except Exception as error:  # noqa: BLE001 - an exception nobody planned for is an unknown outcome
             return Unknown(
                 reason=f"{operation.adapter} raised {type(error).__name__}",
                 cause=UnknownCause.UNPLANNED,
             )
+
+    def _role(self, operation: Operation) -> str | None:
+        name = operation.authority.role
+        return "" if name is None else self.roles(name)
 
     def _credential(self, operation: Operation, *, fresh: bool) -> str:
         name = operation.authority.credential

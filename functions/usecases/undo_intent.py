@@ -6,12 +6,22 @@ from collections.abc import Callable, Mapping
 from typing import Any, assert_never
 
 from functions.domain.calls import Call
+from functions.domain.catalogue import Operation
 from functions.domain.catalogue import Undo as UndoEntry
 from functions.domain.keys import undo_key
 from functions.domain.ledger import forward, undo
 from functions.domain.ledger.keeping import key_protects
-from functions.domain.ledger.records import Saga, StepRecord, Undo
-from functions.domain.outcome import Finding, NotFound, RefusalCause, Refused, Unknown, UnknownCause
+from functions.domain.ledger.records import AuthorityReference, Saga, StepRecord, Undo
+from functions.domain.ledger.undo_authority import authorised, under
+from functions.domain.outcome import (
+    Finding,
+    NotFound,
+    Outcome,
+    RefusalCause,
+    Refused,
+    Unknown,
+    UnknownCause,
+)
 from functions.ports import Replay, Stale
 from functions.usecases import errors, settle_step
 from functions.usecases.forward_intent import STOPS
@@ -38,6 +48,13 @@ class UndoIntent:
         self.key = undo_key(ref.saga_id, ref.index)
         self.entry: UndoEntry = world.step.undo
         self._claimed: StepRecord | None = None
+
+    def act(self) -> Outcome:
+        """Make the call under the authority that the claimed record names; refused where that one is not declared."""
+        operation = self._under(self.entry.run, self._of(self._claimed).authority)
+        if isinstance(operation, Refused):
+            return operation
+        return self.world.targets.act(operation, self.call())
 
     def claim(self) -> Replay | None:
         """Take the claim; settle what has to be settled first; wait where the order says so."""
@@ -105,6 +122,14 @@ class UndoIntent:
             raise LookupError(f"{self.key} has not been claimed")
         return record.undo
 
+    def _under(self, operation: Operation, recorded: AuthorityReference) -> Operation | Refused:
+        catalogue, step = self.world.catalogue.name, self.world.step.name
+        declared = authorised(catalogue, step, self.entry, recorded)
+        if declared is None:
+            reason = f"{recorded.alternate} is no authority that is declared for {self.entry.name}"
+            return Refused(reason=reason, cause=RefusalCause.AUTHORITY)
+        return under(operation, self.entry.run.authority, declared)
+
     def _write(self, saga: Saga, after: StepRecord) -> bool:
         try:
             self.world.store.write([changed(saga.steps[self.ref.index], after)])
@@ -163,9 +188,12 @@ class UndoIntent:
             return False
         claimed = decision.record.model_copy(update={"version": record.version + 1})
         asked_at = self.world.clock.now()
-        finding = self.world.targets.inquire(
-            settlement.status, self._call(self._of(claimed), claimed)
-        )
+        command = self._of(claimed)
+        status = self._under(settlement.status, command.authority)
+        if isinstance(status, Refused):
+            finding: Finding = status
+        else:
+            finding = self.world.targets.inquire(status, self._call(command, claimed))
         fence = self._of(claimed).fence
         by_person = settlement.reconcile == "person"
         after_ms = None if by_person else millis(settlement.settles_after)

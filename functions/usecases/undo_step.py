@@ -15,7 +15,7 @@ def undo_step(world: StepWorld, ref: StepRef) -> dict[str, str]:
     intent = UndoIntent(world, ref)
     answer = world.once(
         intent,
-        lambda: world.targets.act(intent.entry.run, intent.call()).model_dump(mode="json"),
+        lambda: intent.act().model_dump(mode="json"),
     )
     if answer["kind"] in {"settled", "waiting"}:
         return {"key": intent.key, "outcome": str(answer["kind"])}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from functions.domain.codes import Code
-from functions.handlers import agent_api, people_api
+from functions.handlers import agent_api, cases_api, people_api
 
 AGENTS = "agents"
 PEOPLE = "people"
@@ -23,6 +23,7 @@ _ALL = tuple(Code)
 _JSON = _ALL[: _ALL.index(Code.UNSAFE_INTEGER) + 1]
 """What is wrong with a document as such: the list begins with it."""
 _BODY = (*_JSON, Code.MISSING_FIELD, Code.UNKNOWN_FIELD, Code.BAD_VALUE)
+_HELD = (Code.CASE_CLOSED, Code.NOT_CLAIMED)
 _ONE = (Code.INVALID_PARAMETER, Code.NOT_FOUND)
 _PLAN = _ALL[: _ALL.index(Code.REQUEST_ESCALATED) + 1]
 """Documents, plans, catalogues and requests: the list goes on with those."""
@@ -89,24 +90,70 @@ OPERATIONS = (
             Code.APPROVAL_CHANGED,
         ),
     ),
-    Operation("get", "/cases", people_api.get_cases, (Code.INVALID_PARAMETER,)),
-    Operation("get", "/cases/{case_id}", people_api.get_case, _ONE),
+    Operation("get", "/cases", cases_api.get_cases, (Code.INVALID_PARAMETER,)),
+    Operation("get", "/cases/{case_id}", cases_api.get_case, _ONE),
     Operation(
         "post",
         "/cases/{case_id}/claim",
-        people_api.post_claim,
+        cases_api.post_claim,
         (*_ONE, Code.CLAIM_CONFLICT, Code.CASE_CLOSED),
+    ),
+    Operation("post", "/cases/{case_id}/renewal", cases_api.post_renewal, (*_ONE, *_HELD)),
+    Operation("post", "/cases/{case_id}/release", cases_api.post_release, (*_ONE, *_BODY, *_HELD)),
+    Operation(
+        "post",
+        "/cases/{case_id}/handover",
+        cases_api.post_handover,
+        (*_ONE, *_BODY, *_HELD, Code.NOT_A_MEMBER),
+    ),
+    Operation(
+        "post",
+        "/cases/{case_id}/observations",
+        cases_api.post_observation,
+        (*_ONE, *_BODY, *_HELD, Code.CASE_FULL),
     ),
     Operation(
         "post",
         "/cases/{case_id}/resolution",
-        people_api.post_resolution,
+        cases_api.post_resolution,
+        (
+            *_ONE,
+            *_BODY,
+            *_HELD,
+            Code.OUT_OF_RANGE,
+            Code.RESOLUTION_NOT_ALLOWED,
+            Code.ANOTHER_PERSON_NEEDED,
+            Code.ATTEMPT_ALIVE,
+        ),
+    ),
+    Operation(
+        "post",
+        "/cases/{case_id}/proposal",
+        cases_api.post_proposal,
+        (
+            *_ONE,
+            *_BODY,
+            *_HELD,
+            Code.NOT_ONE_OF,
+            Code.RESOLUTION_NOT_ALLOWED,
+            Code.PROPOSAL_OPEN,
+            Code.CASE_FULL,
+        ),
+    ),
+    Operation(
+        "post",
+        "/cases/{case_id}/proposal/answer",
+        cases_api.post_answer,
         (
             *_ONE,
             *_BODY,
             Code.CASE_CLOSED,
-            Code.NOT_CLAIMED,
+            Code.CLAIM_CONFLICT,
             Code.RESOLUTION_NOT_ALLOWED,
+            Code.ANOTHER_PERSON_NEEDED,
+            Code.NO_PROPOSAL,
+            Code.NOT_YOUR_PROPOSAL,
+            Code.PROPOSAL_VOID,
             Code.ATTEMPT_ALIVE,
         ),
     ),

@@ -24,7 +24,7 @@ from functions.domain.catalogue import Step
 from functions.domain.outcome import Applied, NotFound, Receipt, Tombstoned
 from functions.sandbox import asks
 from functions.sandbox.local import LocalShop, local_shop
-from tests.unit.aws_stage import AWS, TEAM_ROLE, aws_account
+from tests.unit.aws_stage import AWS, DECOMMISSION_ROLE, REVOKE_ROLE, TEAM_ROLE, aws_account
 
 ORDER = asks.Order(
     currency="EUR",
@@ -163,6 +163,7 @@ def creating(aws: AWS) -> Bench:
         changed=create.model_copy(update={"purpose": "demonstration"}),
         effects=lambda: aws.sent("s3.CreateBucket"),
         undone=lambda: aws.sent("s3.DeleteBucket"),
+        role=DECOMMISSION_ROLE,
         disturb=lambda receipt: aws.put(receipt.resource, "work/theirs.csv"),
     )
 
@@ -176,6 +177,7 @@ def granting(aws: AWS) -> Bench:
         results={"create_environment": of_an_earlier(creating(aws))},
         effects=lambda: aws.sent("iam.PutRolePolicy"),
         undone=lambda: aws.sent("iam.DeleteRolePolicy"),
+        role=REVOKE_ROLE,
         disturb=lambda receipt: aws.bind(receipt.details["binding"], role=TEAM_ROLE),
     )
 

@@ -45,7 +45,8 @@ def granted() -> dict[str, list[iam.PolicyStatement]]:
             g
             for step in ENVIRONMENTS.steps
             if step.undo
-            for g in roles.undo_role(AT, ENVIRONMENTS, step.undo)
+            for authority in step.undo.authorities
+            for g in roles.undo_role(AT, ENVIRONMENTS, authority)
         ],
         "begin_compensation": roles.begin_compensation(AT),
         "finish_compensation": roles.finish_compensation(AT),

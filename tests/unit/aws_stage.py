@@ -20,6 +20,8 @@ REGION = "eu-central-1"
 ACCOUNT = "123456789012"
 CHANNEL, RECORDS = "acme-channel", "acme-records"
 TEAM_ROLE = "acme-team-payments"
+DECOMMISSION_ROLE = f"arn:aws:iam::{ACCOUNT}:role/acme-decommission"
+REVOKE_ROLE = f"arn:aws:iam::{ACCOUNT}:role/acme-revoke"
 REGISTRY = "/acme/environments"
 SETTINGS = {
     "ENVIRONMENTS_BUCKET_PREFIX": "acme-env-",
@@ -27,8 +29,6 @@ SETTINGS = {
     "ENVIRONMENTS_RECORDS_BUCKET": RECORDS,
     "ENVIRONMENTS_TEAM_ROLE_PREFIX": "acme-team-",
     "ENVIRONMENTS_REGISTRY": REGISTRY,
-    "ENVIRONMENTS_DECOMMISSION_ROLE_ARN": f"arn:aws:iam::{ACCOUNT}:role/acme-decommission",
-    "ENVIRONMENTS_REVOKE_ROLE_ARN": f"arn:aws:iam::{ACCOUNT}:role/acme-revoke",
 }
 _LAMBDA = json.dumps(
     {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.domain import cases, evidence
+from functions.domain import cases, evidence, notes
 from functions.domain.cases import (
     CLAIM_LASTS,
     AlreadySettled,
@@ -17,6 +17,7 @@ from functions.domain.cases import (
     CaseState,
     Claimed,
     HeldBy,
+    NeedsTwo,
     NotAllowed,
     NotHeld,
     Resolution,
@@ -30,7 +31,7 @@ from functions.domain.ledger.records import (
     UndoState,
 )
 from functions.domain.outcome import Receipt
-from tests.unit.ledger import NOW, completed, head, saga, step, steps, undoing
+from tests.unit.ledger import AUTHORITY, NOW, completed, head, saga, step, steps, undoing
 
 
 def opened(**changes: Any) -> Case:
@@ -84,7 +85,7 @@ def test_a_case_is_one_persons_until_the_claim_lapses() -> None:
 def test_ones_own_claim_is_renewed() -> None:
     case = claimed(claimed(opened()), now=NOW + 1_000)
     assert case.claimed_until == NOW + 1_000 + CLAIM_LASTS
-    assert [e.what for e in case.events] == ["claimed", "claimed"]
+    assert [e.what for e in case.events] == ["claimed", "renewed"]
 
 
 def test_a_settled_case_is_nobodys_to_claim() -> None:
@@ -128,10 +129,25 @@ def test_a_case_is_settled_only_in_a_way_that_its_obligation_allows(
         assert said == NotAllowed((Resolution.DONE,))
 
 
+@pytest.mark.parametrize("resolution", sorted(cases.BY_TWO))
+def test_one_person_alone_does_not_settle_what_takes_two(resolution: Resolution) -> None:
+    case = claimed(opened(allowed=tuple(Resolution)))
+    assert settle(case, resolution=resolution) == NeedsTwo()
+
+
 def test_a_cases_own_history_is_bounded() -> None:
     case = opened()
     for number in range(300):
         case = claimed(case, now=NOW + number)
+    assert len(case.events) == 200
+
+
+def test_what_was_found_is_kept_however_often_the_case_changes_hands() -> None:
+    case = notes.observe(opened(), person="operator-2", text="seen", facts={}, now=NOW)
+    assert isinstance(case, Case)
+    for number in range(300):
+        case = claimed(case, now=NOW + number)
+    assert case.events[0].text == "seen"
     assert len(case.events) == 200
 
 
@@ -251,13 +267,38 @@ def test_that_it_did_not_happen_can_only_be_said_of_what_nobody_knows() -> None:
     assert said not in evidence.allowed(head(), known, CaseCause.STEP_REFUSED)
 
 
+@pytest.mark.parametrize("cause", [CaseCause.SECOND_EFFECT, CaseCause.LATE_EFFECT])
+def test_an_effect_that_should_not_be_there_may_be_accepted(cause: CaseCause) -> None:
+    assert Resolution.ACCEPT in evidence.allowed(head(), completed(), cause, "do")
+
+
+def test_an_undo_that_is_owed_may_be_accepted_and_a_step_that_is_owed_may_not() -> None:
+    undo = evidence.allowed(head(), completed(), CaseCause.UNDO_BLOCKED, "undo")
+    ahead = step(state=ForwardState.REFUSED)
+    forward = evidence.allowed(head(), ahead, CaseCause.STEP_REFUSED, "do")
+    assert Resolution.ACCEPT in undo
+    assert Resolution.ACCEPT not in forward
+
+
+def test_another_principal_is_offered_only_where_authority_is_lost_and_one_is_declared() -> None:
+    other = AUTHORITY.model_copy(update={"credential": "on_call", "alternate": "on_call"})
+    declared = completed(alternates=(other,))
+    way = Resolution.RETRY_WITH_ALTERNATE
+    lost = CaseCause.AUTHORITY_LOST
+    assert way in evidence.allowed(head(), declared, lost, "undo")
+    assert way not in evidence.allowed(head(), declared, CaseCause.UNDO_BLOCKED, "undo")
+    assert way not in evidence.allowed(head(), completed(), lost, "undo")
+    used = completed(alternates=(other,), authority=other)
+    assert way not in evidence.allowed(head(), used, lost, "undo")
+
+
 def test_the_evidence_has_ids_keys_receipts_and_histories_and_no_credential() -> None:
     record = completed(history=answered("business"))
     shown = evidence.evidence(saga(record, completed(1, state=UndoState.SUCCEEDED)), record)
     assert shown["workflow"] == "saga-1"
     assert shown["undo"]["key"] == "saga-1:0:undo"
     assert shown["undo"]["inputs"] == {"resource": "res-1"}
-    assert shown["undo"]["authority"] == {"role": "shop-run", "scope": "shop", "credential": "shop"}
+    assert shown["undo"]["authority"] == AUTHORITY.model_dump()
     assert shown["undo"]["history"][0]["reason"] == "the last word"
     assert shown["forward"]["receipt"]["resource"] == "res-1"
     assert shown["exists"] == [{"step": "step_0", "resource": "res-1"}]

@@ -42,8 +42,10 @@ from functions.domain.outcome import (
 from tests.unit.aws_stage import (
     AWS,
     CHANNEL,
+    DECOMMISSION_ROLE,
     RECORDS,
     REGION,
+    REVOKE_ROLE,
     TEAM_ROLE,
     aws_account,
     lost,
@@ -95,18 +97,18 @@ def granted(made: Receipt) -> Receipt:
     return receipt_of(access.grant(granting(made)))
 
 
-def undoing(step: Step, key: str, arguments: BaseModel, receipt: Receipt) -> Call:
+def undoing(step: Step, key: str, arguments: BaseModel, receipt: Receipt, role: str) -> Call:
     assert step.undo is not None
     inputs: Mapping[str, str] = step.undo.fixed_inputs(arguments, receipt)
-    return call(key, inputs=inputs, receipt=receipt, condition=receipt.version)
+    return call(key, inputs=inputs, receipt=receipt, condition=receipt.version, role=role)
 
 
 def decommissioning(receipt: Receipt) -> Call:
-    return undoing(CREATE_ENVIRONMENT, "s-1:0:undo", CREATE, receipt)
+    return undoing(CREATE_ENVIRONMENT, "s-1:0:undo", CREATE, receipt, DECOMMISSION_ROLE)
 
 
 def revoking(receipt: Receipt) -> Call:
-    return undoing(GRANT_ACCESS, "s-1:1:undo", GRANT, receipt)
+    return undoing(GRANT_ACCESS, "s-1:1:undo", GRANT, receipt, REVOKE_ROLE)
 
 
 def publishing(results: Mapping[str, Receipt], **changes: Any) -> Call:

@@ -25,7 +25,7 @@ from functions.domain.calls import FactCall, FactUnavailable
 from functions.domain.catalogue import Permission, Step
 from functions.domain.outcome import Receipt
 from functions.domain.policy import Allowed, NeedsApproval, Question
-from tests.unit.aws_stage import AWS, CHANNEL, SETTINGS, aws_account, said
+from tests.unit.aws_stage import AWS, CHANNEL, REVOKE_ROLE, SETTINGS, aws_account, said
 
 CREATE = CreateEnvironment(environment="trial", purpose="test")
 GRANT = GrantAccess(team="payments", access="read")
@@ -180,7 +180,7 @@ def test_an_undo_s_session_has_the_declared_actions_on_one_resource_of_the_decla
 
 
 def filled(permission: Permission) -> list[str]:
-    role = SETTINGS["ENVIRONMENTS_REVOKE_ROLE_ARN"]
+    role = REVOKE_ROLE
     with pytest.MonkeyPatch.context() as patch:
         for name, value in SETTINGS.items():
             patch.setenv(name, value)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from functions.domain import requests
 from functions.domain.problems import Code, problem
 from functions.domain.requests import (
     Conflict,
@@ -340,3 +341,68 @@ def test_two_tenants_with_the_same_request_id_have_records_of_their_own() -> Non
     )
     assert (one.request.tenant, one.request.saga_id) == ("acme", "saga-1")
     assert (other.request.tenant, other.request.saga_id) == ("umbrella", "saga-2")
+
+
+# Reopened by a person
+
+
+def spent(desk: Desk) -> tuple[RequestRecord, DocumentRecord | None]:
+    for digest in ("d1", "d2", "d3"):
+        desk.reject(R1, digest)
+    return desk._read(R1)
+
+
+def reopen(desk: Desk, attempts: int) -> Recorded:
+    request, document = desk._read(R1)
+    assert request is not None
+    return desk._write(requests.reopened(request, document, attempts=attempts, at=NOW))
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 10])
+def test_a_reopened_request_takes_exactly_so_many_more_plans(attempts: int) -> None:
+    desk = Desk()
+    spent(desk)
+    assert desk.decide(R1, "d4") == Escalated()
+    reopen(desk, attempts)
+    lefts = []
+    for number in range(attempts):
+        said = desk.decide(R1, f"e{number}")
+        assert isinstance(said, Proceed)
+        lefts.append(said.attempts_left)
+        desk.reject(R1, f"e{number}")
+    assert lefts == list(range(attempts, 0, -1))
+    assert desk.decide(R1, "last") == Escalated()
+    request, _ = desk._read(R1)
+    assert request is not None
+    assert request.escalations == 2
+
+
+def test_a_reopened_request_opens_its_document_for_as_many_plans_and_no_more() -> None:
+    desk = Desk()
+    spent(desk)
+    reopen(desk, 1)
+    other = Subject(R1.tenant, "another-request", R1.source_document_id)
+    assert desk.decide(other, "x") == Proceed(1)
+    desk.reject(other, "x")
+    assert isinstance(desk.decide(R1, "y"), Spent | Escalated)
+
+
+def test_no_person_makes_a_request_s_history_longer_than_a_record_holds() -> None:
+    desk = Desk()
+    request, document = spent(desk)
+    assert requests.most_more(request, document) == 10
+    long = request.model_copy(update={"attempts": 15})
+    assert requests.most_more(long, document) == 5
+    full = request.model_copy(update={"attempts": 20})
+    assert requests.most_more(full, document) == 0
+
+
+def test_after_an_admission_a_reopened_request_still_asks_what_became_of_its_saga() -> None:
+    desk = Desk()
+    desk.admit(R1, "d1", "saga-1")
+    request, document = desk._read(R1)
+    assert request is not None
+    escalated = request.model_copy(update={"state": RequestState.ESCALATED})
+    again = requests.reopened(escalated, document, attempts=1, at=NOW).request
+    assert decide(again, document, "d2", SagaStanding.RUNNING) == Conflict("saga-1")
+    assert isinstance(decide(again, document, "d2", SagaStanding.COMPENSATED), Proceed)

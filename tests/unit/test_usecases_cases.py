@@ -279,7 +279,7 @@ def test_dealing_with_a_second_effect_leaves_the_first_one_to_be_undone() -> Non
     bench.admit()
     case = late_second_effect(bench)
     assert case.cause is CaseCause.SECOND_EFFECT
-    assert case.allowed == (Resolution.DONE,)
+    assert case.allowed == (Resolution.DONE, Resolution.ACCEPT)
     assert isinstance(resolve(bench, case, Resolution.DONE), Settled)
     begin_compensation(bench.store, bench.clock, bench.ref(1))
     assert undo_step(bench.world_at(0), bench.ref(0))["outcome"] == "applied"

@@ -40,8 +40,8 @@ class Bench:
 
     `arguments` are accepted by the target and so are `changed`, which ask for something else. `effects` and `undone`
     count, in the target's own books, how often the step and its undo have taken effect. `disturb` changes the resource
-    of a receipt as somebody else would. `credential` gives the value of a credential by name. `results` are receipts of
-    the steps that this one requires. Set `remembers_parameters=False` for a target that takes a key with other parameters
+    of a receipt as somebody else would. `credential` gives the value of a credential by name, `role` is
+    the ARN of the role that the undo takes on. `results` are receipts of the steps that this one requires. Set `remembers_parameters=False` for a target that takes a key with other parameters
     for a repeat: then nobody will ever be told of a mix-up.
     """
 
@@ -52,6 +52,7 @@ class Bench:
     undone: Callable[[], int] = lambda: 0
     disturb: Callable[[Receipt], None] = lambda _: None
     credential: Callable[[str], str] = _open_to_all
+    role: str = ""
     results: Mapping[str, Receipt] = field(default_factory=dict)
     remembers_parameters: bool = True
     resolve: Callable[[str], Callable[[Call], Any]] = imported
@@ -75,6 +76,7 @@ class Bench:
             key=undo_key(self.saga, 0),
             credential="",
             timeout=undo.call_timeout.total_seconds(),
+            role=self.role,
             inputs=undo.fixed_inputs(self.arguments, receipt),
             receipt=receipt,
             condition=receipt.version,

@@ -23,6 +23,7 @@ from functions.catalogues.environments.arguments import (
 from functions.catalogues.environments.facts import Channel, TakenName, Team
 from functions.catalogues.environments.names import SETTINGS, content_of, given_arguments
 from functions.domain.catalogue import (
+    Alternate,
     Authority,
     Catalogue,
     Fact,
@@ -155,6 +156,17 @@ GRANT_ACCESS = Step(
         call_timeout=_UNDO_CALL,
         fixed_inputs=_binding_to_revoke,
         sentence="Take back the {access} access of team {team}",
+        alternates=(
+            Alternate(
+                name="access_on_call",
+                authority=Authority(
+                    scope="access:revoke",
+                    permissions=may.access_revoke(may.ANY_TEAM, may.ANY_ENTRY),
+                    role="revoke_on_call",
+                ),
+                sentence="The access administration on call",
+            ),
+        ),
     ),
 )
 

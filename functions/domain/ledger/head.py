@@ -126,11 +126,20 @@ def completion_fields(now: Millis) -> dict[str, object]:
     }
 
 
+def accept(head: Head, *, now: Millis) -> Head:
+    """Two people have accepted a remaining effect: the saga does not end as if there were none, nor has it."""
+    ended = head.outcome in {SagaOutcome.COMPLETED, SagaOutcome.COMPENSATED}
+    outcome = SagaOutcome.RESOLVED_MANUALLY if ended else head.outcome
+    return head.model_copy(update={"accepted": True, "outcome": outcome, "updated_at": now})
+
+
 def _ended(head: Head, outcome: SagaOutcome, now: Millis) -> Head:
+    # An undo's case says nothing more once everything is settled; another one is still somebody's to look at.
+    attention = Attention.MANUAL if head.attention is Attention.MANUAL else Attention.NONE
     return head.model_copy(
         update={
             "outcome": outcome,
-            "attention": Attention.NONE,
+            "attention": attention,
             "updated_at": now,
             "ended_at": now,
             "due_at": None,
@@ -153,7 +162,12 @@ def want(head: Head, what: Literal["start", "resume", "case"], *, now: Millis) -
 
 
 def attend(head: Head, attention: Attention, *, now: Millis) -> Head:
-    """A person is needed. The reminder stays: other branches may go on, and their driver may die."""
+    """A person is needed. The reminder stays: other branches may go on, and their driver may die.
+
+    A case of the saga or of a step's effect is not hidden behind one of an undo.
+    """
+    if head.attention is Attention.MANUAL:
+        attention = Attention.MANUAL
     return head.model_copy(update={"attention": attention, "updated_at": now, "wanted": None})
 
 
@@ -165,6 +179,13 @@ def rest(head: Head) -> Head:
 def release(head: Head, *, now: Millis) -> Head:
     """The last open case is settled: automation may go on."""
     return head.model_copy(update={"attention": Attention.NONE, "updated_at": now})
+
+
+def keep_blocked(head: Head, *, now: Millis) -> Head:
+    """What is still open are cases of undos alone: the other branches may go on."""
+    if head.attention is Attention.NONE:
+        return head
+    return head.model_copy(update={"attention": Attention.BLOCKED, "updated_at": now})
 
 
 def driven(head: Head, *, machine: str, execution: str, now: Millis, look_again: Millis) -> Head:

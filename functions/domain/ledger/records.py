@@ -81,16 +81,36 @@ class SagaOutcome(StrEnum):
 
 
 class AuthorityReference(Frozen):
-    """Who may make a call: role and scope by name, the credential by reference, never by value."""
+    """Who may make a call: role and scope by name, the credential by reference, never by value.
+
+    `alternate` is the declared name of another principal than the undo's own, and None for the own one.
+    """
 
     role: Identifier
     scope: Identifier
     credential: Identifier | None = None
+    alternate: Identifier | None = None
 
     @classmethod
-    def of(cls, role: str, authority: Authority) -> Self:
+    def of(cls, role: str, authority: Authority, alternate: str | None = None) -> Self:
         """The reference that a record keeps of a declared authority."""
-        return cls(role=role, scope=authority.scope, credential=authority.credential)
+        return cls(
+            role=role,
+            scope=authority.scope,
+            credential=authority.credential,
+            alternate=alternate,
+        )
+
+
+class Substitution(Frozen):
+    """Two people have agreed that an undo is made under another authority: who, when, in which case, instead of what."""
+
+    at: Millis
+    case: Identifier
+    proposed_by: Identifier
+    confirmed_by: Identifier
+    instead_of: AuthorityReference
+    authority: AuthorityReference
 
 
 class AttemptEntry(Frozen):
@@ -166,6 +186,9 @@ class Undo(Intent):
     inputs: dict[str, str] | None = None
     condition: str | None = None
     needs_person: bool = False
+    alternates: tuple[AuthorityReference, ...] = ()
+    """The other authorities that were declared at admission. Two people may choose one of them, in a case."""
+    substitutions: tuple[Substitution, ...] = ()
     result: Receipt | None = None
     notice: ShortText | None = None
 

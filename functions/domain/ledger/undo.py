@@ -23,9 +23,11 @@ from functions.domain.ledger.records import (
     Millis,
     Saga,
     StepRecord,
+    Substitution,
     Undo,
     UndoState,
 )
+from functions.domain.ledger.undo_authority import substituted
 from functions.domain.outcome import (
     Applied,
     Finding,
@@ -336,6 +338,13 @@ def reopen(record: StepRecord) -> StepRecord:
         conflicted=False,
         needs_person=False,
     )
+
+
+def reopen_under(record: StepRecord, substitution: Substitution) -> StepRecord:
+    """A retry under another declared authority, which two people have agreed to: the same key, one more attempt."""
+    if record.undo is None:
+        raise IllegalTransition(f"{record.name} has no undo")
+    return reopen(record.model_copy(update={"undo": substituted(record.undo, substitution)}))
 
 
 def found_absent(record: StepRecord) -> StepRecord:

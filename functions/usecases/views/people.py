@@ -1,11 +1,10 @@
-"""Approvals and cases as people see them. The callback token is in neither."""
+"""Approvals as people see them, without the callback token."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
 from functions.domain.approvals import Approval, ApprovalState
-from functions.domain.cases import Case, CaseCause, CaseState, Resolution
 from functions.domain.ledger.records import ForwardState, Saga, UndoState
 from functions.usecases.views.saga import View, iso
 
@@ -102,84 +101,4 @@ def _summary(approval: Approval) -> dict[str, Any]:
         ],
         "created_at": iso(approval.created_at),
         "expires_at": iso(approval.expires_at),
-    }
-
-
-class CaseEventView(View):
-    """One line of a case's own history."""
-
-    at: str | None
-    who: str
-    what: str
-    text: str | None
-
-
-class CaseSummary(View):
-    """One line of the operator's list."""
-
-    case_id: str
-    saga_id: str | None
-    request_id: str | None
-    catalogue: str | None
-    cause: CaseCause
-    obligation: str
-    state: CaseState
-    claimed_by: str | None
-    claimed_until: str | None
-    created_at: str | None
-
-
-class CaseView(CaseSummary):
-    """All that a person needs to settle it."""
-
-    group: str
-    why: str
-    step: int | None
-    direction: str
-    evidence: dict[str, Any]
-    allowed: list[Resolution]
-    resolution: Resolution | None
-    events: list[CaseEventView]
-    settled_at: str | None
-    agent: AgentWords | None
-
-
-def case_summary(case: Case) -> CaseSummary:
-    """One line of a list."""
-    return CaseSummary(**_case_summary(case))
-
-
-def case_view(case: Case, saga: Saga | None) -> CaseView:
-    """The whole case, with the words of the agent whose plan it came from."""
-    return CaseView(
-        **_case_summary(case),
-        group=case.group,
-        why=case.why,
-        step=case.index,
-        direction=case.direction,
-        evidence=case.evidence,
-        allowed=list(case.allowed),
-        resolution=case.resolution,
-        events=[
-            CaseEventView(at=iso(e.at), who=e.who, what=e.what, text=e.text) for e in case.events
-        ],
-        settled_at=iso(case.settled_at),
-        agent=AgentWords(rationale=saga.head.rationale, notes=list(saga.head.notes))
-        if saga is not None
-        else None,
-    )
-
-
-def _case_summary(case: Case) -> dict[str, Any]:
-    return {
-        "case_id": case.id,
-        "saga_id": case.saga_id,
-        "request_id": case.request_id,
-        "catalogue": case.catalogue,
-        "cause": case.cause,
-        "obligation": case.obligation,
-        "state": case.state,
-        "claimed_by": case.claimed_by,
-        "claimed_until": iso(case.claimed_until),
-        "created_at": iso(case.created_at),
     }

@@ -7,9 +7,11 @@ from typing import Any
 
 from functions.catalogues.fulfilment.catalogue import CATALOGUE
 from functions.handlers.agent_api import Admission
-from functions.handlers.people_api import ApprovalList, CaseList, SagaList
+from functions.handlers.cases_api import CaseList
+from functions.handlers.people_api import ApprovalList, SagaList
+from functions.usecases.views.cases import CaseView
 from functions.usecases.views.catalogue import catalogue_view
-from functions.usecases.views.people import ApprovalView, CaseView
+from functions.usecases.views.people import ApprovalView
 from functions.usecases.views.request import RequestView
 from functions.usecases.views.saga import AgentSaga, PeopleSaga, View
 
@@ -237,6 +239,8 @@ def case(state: str = "open") -> Body:
         "state": state,
         "claimed_by": "olga",
         "claimed_until": AT,
+        "handed_over_by": None,
+        "proposed": None,
         "created_at": AT,
         "group": "operators",
         "why": "All 4 attempts are used up.",
@@ -252,18 +256,63 @@ def case(state: str = "open") -> Body:
             "receipt": None,
         },
         "allowed": ["retry", "done"],
+        "ways": [_way("retry"), _way("done")],
+        "alternates": [],
+        "proposal": None,
+        "attempted": None,
         "resolution": "retry" if state == "settled" else None,
-        "events": [{"at": AT, "who": "olga", "what": "claimed", "text": None}],
+        "events": [{"at": AT, "who": "olga", "what": "claimed", "text": None, "facts": {}}],
         "settled_at": None,
         "agent": {"rationale": "The customer asks for it.", "notes": []},
     }
     return _as(CaseView, body)
 
 
+def _way(resolution: str, people: int = 1, **choices: list[str]) -> Body:
+    words = "evidence" if people == 1 else "reason"
+    inputs = [{"name": words, "required": resolution != "retry", "choices": None}]
+    inputs += [{"name": n, "required": True, "choices": c} for n, c in choices.items()]
+    return {"resolution": resolution, "people": people, "inputs": inputs}
+
+
+def proposed_case() -> Body:
+    """A case of a lost authority, for which another principal is proposed."""
+    other = {
+        "role": "shop-on_call",
+        "scope": "shop:write",
+        "credential": None,
+        "alternate": "on_call",
+    }
+    ways = [
+        _way("retry"),
+        _way("retry_with_alternate", 2, alternate=["on_call"]),
+        _way("accept", 2),
+    ]
+    proposal = {
+        "proposal_id": "saga1-3-do-1-p1",
+        "resolution": "retry_with_alternate",
+        "alternate": other,
+        "reason": "The role was removed.",
+        "by": "olga",
+        "at": AT,
+    }
+    noted = {"at": AT, "who": "olga", "what": "observed", "text": "Seen.", "facts": {"age": "3"}}
+    changes = {
+        "allowed": [way["resolution"] for way in ways],
+        "ways": ways,
+        "alternates": [other],
+        "proposal": proposal,
+        "proposed": "retry_with_alternate",
+        "handed_over_by": "otto",
+        "events": [noted],
+    }
+    return _as(CaseView, case() | changes)
+
+
 def cases() -> Body:
     left_out = {
         "group", "why", "step", "direction", "evidence", "allowed", "resolution", "events",
-        "settled_at", "agent",
+        "settled_at", "agent", "ways", "alternates", "proposal", "attempted",
     }  # fmt: skip
     listed = {name: value for name, value in case().items() if name not in left_out}
     return _as(CaseList, {"cases": [listed], "next": None})

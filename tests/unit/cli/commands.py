@@ -27,4 +27,13 @@ COMMANDS: tuple[Answered, ...] = (
     (("cases", "show", "c1"), "GET /cases/c1", bodies.case),
     (("cases", "claim", "c1"), "POST /cases/c1/claim", bodies.case),
     (("cases", "resolve", "c1", "retry"), "POST /cases/c1/resolution", bodies.case),
+    (("cases", "renew", "c1"), "POST /cases/c1/renewal", bodies.case),
+    (("cases", "release", "c1"), "POST /cases/c1/release", bodies.case),
+    (("cases", "hand-over", "c1", "olga"), "POST /cases/c1/handover", bodies.case),
+    (("cases", "observe", "c1", "seen"), "POST /cases/c1/observations", bodies.case),
+    (
+        ("cases", "propose", "c1", "accept", "--reason", "it stays"),
+        "POST /cases/c1/proposal",
+        bodies.proposed_case,
+    ),
 )

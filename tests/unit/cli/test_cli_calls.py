@@ -17,7 +17,7 @@ from cli.following import Follower
 from cli.moments import clock, from_now, moment, since_millis
 from cli.views.schemas import arguments
 from cli.work import Work
-from functions.domain.cases import Resolution
+from functions.domain.cases import BY_TWO, Resolution
 from functions.domain.ledger.status import FINAL, Status
 from tests.unit.cli import bodies
 from tests.unit.cli.conftest import API, FakeApi, Run
@@ -69,6 +69,32 @@ def test_what_can_be_no_plan_is_not_read_to_its_end(api: FakeApi, run: Run) -> N
             "POST /cases/c1/resolution",
             {"resolution": "done", "evidence": "é"},
         ),
+        (
+            ("cases", "resolve", "c1", "reopen", "--evidence", "é", "--attempts", "2"),
+            "POST /cases/c1/resolution",
+            {"resolution": "reopen", "evidence": "é", "attempts": 2},
+        ),
+        (("cases", "release", "c1", "--note", "é"), "POST /cases/c1/release", {"note": "é"}),
+        (
+            ("cases", "hand-over", "c1", "olga", "--note", "é"),
+            "POST /cases/c1/handover",
+            {"to": "olga", "note": "é"},
+        ),
+        (
+            ("cases", "observe", "c1", "é", "--fact", "a=1=2", "--fact", "b="),
+            "POST /cases/c1/observations",
+            {"kind": "observed", "text": "é", "facts": {"a": "1=2", "b": ""}},
+        ),
+        (
+            ("cases", "observe", "c1", "é", "--attempt"),
+            "POST /cases/c1/observations",
+            {"kind": "attempted", "text": "é", "facts": {}},
+        ),
+        (
+            ("cases", "propose", "c1", "retry_with_alternate", "--reason", "é", "--alternate", "x"),
+            "POST /cases/c1/proposal",
+            {"resolution": "retry_with_alternate", "reason": "é", "alternate": "x"},
+        ),
     ],
 )
 def test_a_decision_says_what_was_typed(
@@ -78,6 +104,50 @@ def test_a_decision_says_what_was_typed(
     assert run(*words).exit_code == ExitCode.OK
     assert api.calls() == [call]
     assert json.loads(api.asked[0].content) == sent
+
+
+@pytest.mark.usefixtures("person")
+@pytest.mark.parametrize(
+    ("words", "sent"),
+    [
+        (("confirm", "c1"), {"answer": "confirm"}),
+        (("refuse", "c1", "--reason", "é"), {"answer": "refuse", "reason": "é"}),
+        (("withdraw", "c1"), {"answer": "withdraw"}),
+    ],
+)
+def test_an_answer_names_the_proposal_that_was_shown(
+    api: FakeApi, run: Run, words: tuple[str, ...], sent: Any
+) -> None:
+    api.on("GET /cases/c1", bodies.proposed_case())
+    api.on("POST /cases/c1/proposal/answer", bodies.case("settled"))
+    assert run("cases", *words).exit_code == ExitCode.OK
+    proposal = bodies.proposed_case()["proposal"]["proposal_id"]
+    assert json.loads(api.asked[1].content) == {"proposal_id": proposal, **sent}
+
+
+@pytest.mark.usefixtures("person")
+def test_at_a_terminal_a_proposal_is_shown_before_it_is_confirmed(
+    api: FakeApi, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api.on("GET /cases/c1", bodies.proposed_case())
+    api.on("POST /cases/c1/proposal/answer", bodies.case("settled"))
+    monkeypatch.setattr(Work, "asks", lambda _, *, yes: not yes)
+    shown = run("cases", "confirm", "c1", typed="n\n")
+    assert shown.exit_code == ExitCode.STOPPED
+    assert "The role was removed." in shown.stderr
+    assert api.calls() == ["GET /cases/c1"]
+    assert run("cases", "confirm", "c1", typed="y\n").exit_code == ExitCode.OK
+    assert api.calls()[-1] == "POST /cases/c1/proposal/answer"
+
+
+@pytest.mark.usefixtures("person")
+@pytest.mark.parametrize("words", [("confirm", "c1"), ("withdraw", "c1")])
+def test_where_nothing_is_proposed_nothing_is_answered(
+    api: FakeApi, run: Run, words: tuple[str, ...]
+) -> None:
+    api.on("GET /cases/c1", bodies.case())
+    assert run("cases", *words).exit_code != ExitCode.OK
+    assert api.calls() == ["GET /cases/c1"]
 
 
 @pytest.mark.usefixtures("person")
@@ -252,11 +322,12 @@ def test_following_survives_a_moments_trouble_and_not_a_lasting_one(
 
 
 def test_the_words_of_the_command_line_are_the_apis() -> None:
-    from cli.commands import cases, sagas  # noqa: PLC0415 - beside what they are compared with
+    from cli.commands import case_proposals, cases, sagas  # noqa: PLC0415 - beside what they are compared with
     from cli.views import states  # noqa: PLC0415 - the same
 
     assert [s.value for s in sagas.Status] == [s.value for s in Status]
-    assert [r.value for r in cases.Resolution] == [r.value for r in Resolution]
+    assert {r.value for r in cases.Resolution} == {r.value for r in {*Resolution} - BY_TWO}
+    assert {r.value for r in case_proposals.ByTwo} == {r.value for r in BY_TWO}
     assert {s.value for s in Status} >= states.AWAITS_A_PERSON
     assert not {s.value for s in FINAL} & states.AWAITS_A_PERSON
 

@@ -219,6 +219,17 @@ def test_a_case_shows_what_is_owed_the_evidence_and_what_may_be_done(
     assert "accept" not in page
 
 
+def test_a_case_shows_what_is_proposed_and_which_ways_take_two(api: FakeApi, run: Run) -> None:
+    api.on("GET /cases/c1", bodies.proposed_case())
+    flat = " ".join(run("cases", "show", "c1").stdout.split())
+    assert "handed over by otto" in flat
+    assert "olga: observed Seen.; age 3" in flat
+    assert "what retry_with_alternate" in flat
+    assert "why The role was removed." in flat
+    assert "accept what is left stays as it is; propose it, another person has to" in flat
+    assert "alternate on_call: role shop-on_call, scope shop:write" in flat
+
+
 def test_a_catalogue_shows_limits_and_undos_by_kind(api: FakeApi, run: Run) -> None:
     api.on("GET /catalogues/fulfilment", bodies.catalogue())
     page = " ".join(run("catalogue", "fulfilment").stdout.split())

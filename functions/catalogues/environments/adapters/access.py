@@ -18,7 +18,6 @@ from functions.catalogues.environments.names import (
     given,
     mark,
     role_of,
-    setting,
 )
 from functions.catalogues.environments.permissions import access_revoke
 from functions.domain.calls import Call
@@ -35,7 +34,6 @@ from functions.domain.outcome import (
     UnknownCause,
 )
 
-ROLE = "ENVIRONMENTS_REVOKE_ROLE_ARN"
 Document = dict[str, Any]
 _REQUESTS = 2
 _UNDO_REQUESTS = 6
@@ -161,7 +159,7 @@ def _revoke(call: Call) -> Outcome:
     version = call.inputs["version"]
     seconds = call.timeout / _UNDO_REQUESTS
     session = narrowed(
-        setting(ROLE),
+        call.role,
         access_revoke(role, entry_of(call.key)),
         session=call.key,
         seconds=seconds,

@@ -18,7 +18,6 @@ from functions.catalogues.environments.names import (
     entry_of,
     given,
     mark,
-    setting,
 )
 from functions.catalogues.environments.permissions import environment_decommission
 from functions.domain.calls import Call
@@ -34,7 +33,6 @@ from functions.domain.outcome import (
     UnknownCause,
 )
 
-ROLE = "ENVIRONMENTS_DECOMMISSION_ROLE_ARN"
 _UNSAID = "us-east-1"
 """The one region that is never named when a bucket is made."""
 _REQUESTS = 4
@@ -134,7 +132,7 @@ def _decommission(call: Call) -> Outcome:
     bucket, marker = call.inputs["bucket"], call.inputs["marker"]
     seconds = call.timeout / _UNDO_REQUESTS
     session = narrowed(
-        setting(ROLE),
+        call.role,
         environment_decommission(bucket, entry_of(call.key)),
         session=call.key,
         seconds=seconds,
