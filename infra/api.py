@@ -69,7 +69,13 @@ ROUTES = (
     Route(_GET, "/cases", For.PEOPLE),
     Route(_GET, "/cases/{case_id}", For.PEOPLE),
     Route(_POST, "/cases/{case_id}/claim", For.PEOPLE),
+    Route(_POST, "/cases/{case_id}/renewal", For.PEOPLE),
+    Route(_POST, "/cases/{case_id}/release", For.PEOPLE),
+    Route(_POST, "/cases/{case_id}/handover", For.PEOPLE),
+    Route(_POST, "/cases/{case_id}/observations", For.PEOPLE),
     Route(_POST, "/cases/{case_id}/resolution", For.PEOPLE),
+    Route(_POST, "/cases/{case_id}/proposal", For.PEOPLE),
+    Route(_POST, "/cases/{case_id}/proposal/answer", For.PEOPLE),
 )
 
 PAGE = "/console"

@@ -33,7 +33,13 @@ PEOPLE_ROUTES = {
     "GET /cases",
     "GET /cases/{case_id}",
     "POST /cases/{case_id}/claim",
+    "POST /cases/{case_id}/renewal",
+    "POST /cases/{case_id}/release",
+    "POST /cases/{case_id}/handover",
+    "POST /cases/{case_id}/observations",
     "POST /cases/{case_id}/resolution",
+    "POST /cases/{case_id}/proposal",
+    "POST /cases/{case_id}/proposal/answer",
 }
 PAGE = "${ApiHttp.ApiEndpoint}/console"
 PAGE_ROUTES = {"GET /console", "GET /console/{file}"}
