@@ -110,9 +110,7 @@ def test_every_cause_of_a_case_is_explained(readme: str) -> None:
 
 
 def test_every_resolution_that_a_case_can_allow_is_explained(readme: str) -> None:
-    assert set(rows(readme, "| you may |")) == {
-        r.value for r in Resolution
-    }
+    assert set(rows(readme, "| you may |")) == {r.value for r in Resolution}
 
 
 def test_every_setting_of_a_deployment_is_explained(readme: str) -> None:
