@@ -178,6 +178,11 @@ def recovery(at: Places) -> Grants:
     ]
 
 
+def guard(at: Places) -> Grants:
+    """Reads what open sagas need when a deployment asks. Writes nothing, and reads nothing of people."""
+    return [_allow(("dynamodb:Query",), at.ledger, f"{at.ledger}/index/open")]
+
+
 def known_machines(at: Places) -> Grants:
     """Makes the machines of the known shapes when they are deployed. Starts none."""
     return [_allow(_MAKE, *at.machine_arns()), _pass_machine_role(at)]

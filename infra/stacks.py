@@ -13,6 +13,7 @@ from infra.code import function_code
 from infra.controls import Controls
 from infra.environments import Environments
 from infra.function import PublishedFunction, Runtime
+from infra.guard import Guard
 from infra.known_machines import KnownMachines
 from infra.machines import MachineRole, PublishedVersions, parameter_name
 from infra.people import People, tenant_groups
@@ -121,6 +122,7 @@ class SagaplaneStack(Stack):
         )
         self._drivers()
         self._answer()
+        self._guard()
         self._outputs()
 
     def _drivers(self) -> None:
@@ -145,6 +147,18 @@ class SagaplaneStack(Stack):
         )
         drivers = [starter.starter, recovery.sweeper, recovery.rescue]
         Alarms(self, "Alarms", queues=self.queues, drivers=drivers)
+
+    def _guard(self) -> None:
+        """Once the API refuses plans with what goes, and before that goes."""
+        guard = Guard(
+            self,
+            "Guard",
+            runtime=self._runtime,
+            at=self._at,
+            environment={"LEDGER_TABLE": self.tables.ledger.table_name},
+            catalogues=self._loaded,
+        )
+        guard.stands_between([self.api], [self.steps, self.machine_role])
 
     def _answer(self) -> None:
         shared = {

@@ -11,6 +11,9 @@ from infra.settings import Settings
 FORGOTTEN_AT = "forgotten_at"
 """From when on a table may forget an item. No record has a field of this name: what is unresolved never expires."""
 
+_KNOWN_OF_OPEN = ["saga_id", "catalogue", "catalogue_version"]
+"""Set once, so that the index of open sagas is written when one begins and when it ends, and not in between."""
+
 
 class Tables(Construct):
     """`ledger`: sagas, steps, requests. `people`: approvals and cases."""
@@ -22,6 +25,7 @@ class Tables(Construct):
         )
         _index(self.ledger, "due", "due_shard", "due_at")
         _index(self.ledger, "listed", "listed", "created_at")
+        _index(self.ledger, "open", "open", "created_at", only=_KNOWN_OF_OPEN)
         self.people = self._table("People", settings=settings)
         _index(self.people, "due", "due_shard", "due_at")
         _index(self.people, "open", "open", "created_at")
@@ -49,11 +53,15 @@ class Tables(Construct):
         )
 
 
-def _index(table: dynamodb.Table, name: str, partition: str, sort: str) -> None:
+def _index(
+    table: dynamodb.Table, name: str, partition: str, sort: str, *, only: list[str] | None = None
+) -> None:
     table.add_global_secondary_index(
         index_name=name,
         partition_key=_text(partition),
         sort_key=dynamodb.Attribute(name=sort, type=dynamodb.AttributeType.NUMBER),
+        projection_type=dynamodb.ProjectionType.INCLUDE if only else dynamodb.ProjectionType.ALL,
+        non_key_attributes=only,
     )
 
 

@@ -54,6 +54,7 @@ def granted() -> dict[str, list[iam.PolicyStatement]]:
         "open_case": roles.open_case(AT),
         "starter": roles.starter(AT),
         "recovery": roles.recovery(AT),
+        "guard": roles.guard(AT),
         "known_machines": roles.known_machines(AT),
         "machine_role": roles.machine_role(["f"]),
     }

@@ -29,7 +29,7 @@ SETTINGS = {
 STEPS = [(c, s) for c in (FULFILMENT, WAREHOUSE) for s in c.steps]
 CONTROLS = ["begin-compensation", "finish-compensation", "gate", "open-case"]
 DRIVERS = ["starter", "sweeper", "rescue"]
-DEPLOYING = ["known-machines"]
+DEPLOYING = ["known-machines", "guard"]
 IDS = [f"{c.name}-{s.name}" for c, s in STEPS]
 
 
@@ -220,6 +220,12 @@ def test_what_recovers_a_saga_may_do_all_that_drives_one(product: Deployed, func
 
 def test_what_makes_the_known_machines_starts_none_and_reads_no_record(product: Deployed) -> None:
     assert product.grants("known-machines") == making()
+
+
+def test_what_a_deployment_asks_reads_sagas_and_nothing_else(product: Deployed) -> None:
+    assert product.grants("guard") == (
+        on(LEDGER, "dynamodb:Query") | on(f"{LEDGER}/index/open", "dynamodb:Query")
+    )
 
 
 def step_functions() -> set[str]:

@@ -85,7 +85,19 @@ def test_the_ledger_streams_what_was_written_and_lists_what_is_due_and_what_ther
     assert indexes(ledger) == {
         "due": ["due_shard:S", "due_at:N"],
         "listed": ["listed:S", "created_at:N"],
+        "open": ["open:S", "created_at:N"],
     }
+
+
+def test_the_index_of_open_sagas_is_written_when_one_begins_and_when_it_ends(
+    product: Deployed,
+) -> None:
+    [found] = [
+        i for i in table(product, "Ledger")["GlobalSecondaryIndexes"] if i["IndexName"] == "open"
+    ]
+    kept = found["Projection"]["NonKeyAttributes"]
+    assert found["Projection"]["ProjectionType"] == "INCLUDE"
+    assert set(kept) == {"saga_id", "catalogue", "catalogue_version"}
 
 
 def test_people_s_items_are_listed_while_open_and_never_streamed(product: Deployed) -> None:

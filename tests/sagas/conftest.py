@@ -26,7 +26,11 @@ from tests.sagas.lambdas import AWS, Function
 from tests.sagas.stage import Stage, Ticking
 
 _INDEXES = {
-    lambdas.LEDGER: {"due": ("due_shard", "due_at"), "listed": ("listed", "created_at")},
+    lambdas.LEDGER: {
+        "due": ("due_shard", "due_at"),
+        "listed": ("listed", "created_at"),
+        "open": ("open", "created_at"),
+    },
     lambdas.PEOPLE: {"due": ("due_shard", "due_at"), "open": ("open", "created_at")},
 }
 

@@ -174,6 +174,7 @@ def functions(catalogue: Catalogue) -> dict[str, Function]:
         ),
         Function("people-api", "people_api", {**tables, **known}),
         *(Function(name, name, driving) for name in ("starter", "sweeper", "rescue")),
+        Function("guard", "guard", ledger),
         Function("known-machines", "known_machines", {**known, **machines}),
         Function("begin-compensation", "begin_compensation", tables),
         Function("finish-compensation", "finish_compensation", ledger),

@@ -123,6 +123,7 @@ def completion_fields(now: Millis) -> dict[str, object]:
         "due_at": None,
         "due_shard": None,
         "wanted": None,
+        "open": None,
     }
 
 
@@ -145,15 +146,20 @@ def _ended(head: Head, outcome: SagaOutcome, now: Millis) -> Head:
             "due_at": None,
             "due_shard": None,
             "wanted": None,
+            "open": None,
         }
     )
 
 
 def want(head: Head, what: Literal["start", "resume", "case"], *, now: Millis) -> Head:
-    """Ask the starter for something; the stream tells it, and the due index reminds the sweeper."""
+    """Ask the starter for something; the stream tells it, and the due index reminds the sweeper.
+
+    Of whatever something is wanted, that is open, also where it had ended.
+    """
     return head.model_copy(
         update={
             "wanted": what,
+            "open": open_shard(head.saga_id),
             "updated_at": now,
             "due_at": now,
             "due_shard": due_shard(head.saga_id),
@@ -172,8 +178,16 @@ def attend(head: Head, attention: Attention, *, now: Millis) -> Head:
 
 
 def rest(head: Head) -> Head:
-    """Nothing can be driven, and nothing is asked for: no reminder is needed."""
-    return head.model_copy(update={"wanted": None, "due_at": None, "due_shard": None})
+    """Nothing can be driven, and nothing is asked for: no reminder is needed. One that has ended is open no more."""
+    closed = head.outcome is not None and head.attention is Attention.NONE
+    return head.model_copy(
+        update={
+            "wanted": None,
+            "due_at": None,
+            "due_shard": None,
+            "open": None if closed else head.open,
+        }
+    )
 
 
 def release(head: Head, *, now: Millis) -> Head:
@@ -211,7 +225,16 @@ def look_again(head: Head, *, at: Millis) -> Head:
 
 def due_shard(saga_id: str) -> str:
     """The partition of the due index that reminds of this saga: spread, so that no one partition runs hot."""
-    return f"due-{zlib.crc32(saga_id.encode()) % DUE_SHARDS}"
+    return f"due-{_shard(saga_id)}"
+
+
+def open_shard(saga_id: str) -> str:
+    """The partition of the open index that lists this saga: a deployment asks there what it must not take away."""
+    return f"open-{_shard(saga_id)}"
+
+
+def _shard(saga_id: str) -> int:
+    return zlib.crc32(saga_id.encode()) % DUE_SHARDS
 
 
 def finish_compensation(saga: Saga, *, now: Millis) -> Head | None:

@@ -273,6 +273,8 @@ class Head(Frozen):
     updated_at: Millis
     ended_at: Millis | None = None
     listed: Identifier | None = None
+    open: Identifier | None = None
+    """Set until the saga has ended and no case of it is open: the functions that its steps need must stay."""
     due_shard: Identifier | None = None
     due_at: Millis | None = None
     version: int = 0
