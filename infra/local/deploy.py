@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from infra.local.place import ACCOUNT, REGION, ROOT, LocalProblem, Place, read_json, write_json
 from infra.sources import Packages, packages_for, source_digest
@@ -15,18 +18,31 @@ _OLDEST_NODE = 20
 _TAIL = 15
 
 
-def deploy(place: Place) -> bool:
-    """Bring the emulator to what the checkout says. False if it is there already. Raises LocalProblem."""
-    wanted = {"digest": _digest(place), "emulator": read_json(place.emulator_file)["pid"]}
+Catalogues = Sequence[Mapping[str, Any]]
+"""As the list `catalogues` in cdk.json has them."""
+
+
+def deploy(place: Place, catalogues: Catalogues | None = None) -> bool:
+    """Bring the emulator to what the checkout says. False if it is there already. Raises LocalProblem.
+
+    `catalogues` stand in for those that cdk.json names.
+    """
+    wanted = {
+        "digest": _digest(place, catalogues),
+        "emulator": read_json(place.emulator_file)["pid"],
+    }
     record = place.folder / "deployed.json"
     deployed = read_json(record)
     if deployed == wanted:
         return False
     _check_tools()
     place.deploy_log.write_text("")
-    if read_json(place.folder / "synthesized.json").get("digest") != wanted["digest"]:
-        _synthesize(place, wanted["digest"])
-    app = f"--app={place.folder / 'cdk.out'}"
+    out = place.folder / ("cdk.out" if catalogues is None else "cdk.other.out")
+    synthesized = out.with_suffix(".json")
+    if read_json(synthesized).get("digest") != wanted["digest"]:
+        _synthesize(place, out, catalogues)
+        write_json(synthesized, {"digest": wanted["digest"]})
+    app = f"--app={out}"
     if deployed.get("emulator") != wanted["emulator"]:
         _cdk(place, "bootstrap", f"aws://{ACCOUNT}/{REGION}", app)
     _cdk(
@@ -42,37 +58,39 @@ def deploy(place: Place) -> bool:
     return True
 
 
-def _synthesize(place: Place, digest: str) -> None:
+def _synthesize(place: Place, out: Path, catalogues: Catalogues | None) -> None:
     token = place.credentials()["sandbox_admin_token"]
-    shutil.rmtree(place.folder / "cdk.out", ignore_errors=True)
+    shutil.rmtree(out, ignore_errors=True)
+    other = [] if catalogues is None else [f"--context=catalogues={json.dumps(catalogues)}"]
     _cdk(
         place,
         "synth",
         "--quiet",
-        f"--output={place.folder / 'cdk.out'}",
+        f"--output={out}",
         "--context=stage=local",
         f"--context=endpoint={place.endpoint}",
         f"--context=sandbox_admin_token_hash={hashlib.sha256(token.encode()).hexdigest()}",
+        *other,
     )
-    write_json(place.folder / "synthesized.json", {"digest": digest})
 
 
-def _digest(place: Place) -> str:
+def _digest(place: Place, catalogues: Catalogues | None) -> str:
     """Changes whenever another deploy would do something."""
-    seen = hashlib.sha256(source_digest(local=True, packages=_packages()).encode())
+    seen = hashlib.sha256(source_digest(local=True, packages=_packages(catalogues)).encode())
     token = place.credentials()["sandbox_admin_token"]
-    seen.update(f"{place.endpoint} {token}".encode())
+    seen.update(f"{place.endpoint} {token} {json.dumps(catalogues)}".encode())
     infra = [p for p in (ROOT / "infra").glob("*.py") if p.is_file()]
     for path in [ROOT / "app.py", ROOT / "cdk.json", *sorted(infra)]:
         seen.update(path.read_bytes())
     return seen.hexdigest()
 
 
-def _packages() -> Packages:
-    """Ours, and those of the catalogues that cdk.json names. Raises LocalProblem."""
-    context = read_json(ROOT / "cdk.json").get("context", {})
+def _packages(catalogues: Catalogues | None) -> Packages:
+    """Ours, and those of the catalogues that cdk.json names, or of those given. Raises LocalProblem."""
+    if catalogues is None:
+        catalogues = read_json(ROOT / "cdk.json").get("context", {}).get("catalogues", ())
     try:
-        return packages_for(each["catalogue"] for each in context.get("catalogues", ()))
+        return packages_for(each["catalogue"] for each in catalogues)
     except ValueError as missing:
         raise LocalProblem(f"cdk.json: {missing}") from missing
 
