@@ -177,6 +177,15 @@ class Client:
         body = {name: value for name, value in said.items() if value is not None}
         return self._call("POST", f"/approvals/{_part(approval_id)}/decision", content=_json(body))
 
+    def take_notices(self, *, most: int = 1, wait: int = 0) -> Body:
+        """Notices of open cases from the queue, hidden from others for fifteen minutes: `notices`."""
+        return self._call("POST", "/notices/take", content=_json({"most": most, "wait": wait}))
+
+    def acknowledge(self, case_id: str, receipt: str) -> Body:
+        """Take a notice off the queue; refused as long as its case is open."""
+        body = {"case_id": case_id, "receipt": receipt}
+        return self._call("POST", "/notices/acknowledgement", content=_json(body))
+
     def _get(self, path: str, **query: str | int | None) -> Body:
         return self._call("GET", path, query={k: v for k, v in query.items() if v is not None})
 

@@ -42,6 +42,12 @@ def from_now(said: object, now: datetime | None = None) -> str:
     return f"in {told}" if seconds >= 0 else f"{told} ago"
 
 
+def is_over(said: object, now: datetime | None = None) -> bool:
+    """Whether a time has passed; no time is over."""
+    at = _parsed(said)
+    return at is None or at <= (now or datetime.now(UTC))
+
+
 def since_millis(text: str, now: datetime | None = None) -> int:
     """`30m`, `12h`, `7d`, `2w` ago, or a date or time in ISO 8601 (UTC unless it says otherwise), in milliseconds."""
     ago = _AGO.fullmatch(text.strip())

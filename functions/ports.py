@@ -170,6 +170,31 @@ class Notices(Protocol):
         """Announce a case."""
 
 
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A notice as it was taken from the queue: the case that it names (None: nobody can read it), and its receipt."""
+
+    case_id: str | None
+    receipt: str
+
+
+class BadReceipt(ValueError):
+    """This is no receipt of the queue."""
+
+
+class CaseQueue(Protocol):
+    """The manual-resolution queue from its other end. What is taken and not deleted comes back."""
+
+    def take(self, most: int, *, wait: int, hidden: int) -> list[Notice]:
+        """Up to `most` notices (at most 10), waited for up to `wait` seconds and hidden from others for `hidden`."""
+
+    def hide(self, receipt: str, seconds: int) -> None:
+        """Let it come back after so many seconds from now. Raises BadReceipt."""
+
+    def delete(self, receipt: str) -> None:
+        """Take it off the queue; one that is off already is no error. Raises BadReceipt."""
+
+
 class Adapters(Protocol):
     """Where adapters are found by reference."""
 

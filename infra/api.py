@@ -76,6 +76,8 @@ ROUTES = (
     Route(_POST, "/cases/{case_id}/resolution", For.PEOPLE),
     Route(_POST, "/cases/{case_id}/proposal", For.PEOPLE),
     Route(_POST, "/cases/{case_id}/proposal/answer", For.PEOPLE),
+    Route(_POST, "/notices/take", For.PEOPLE),
+    Route(_POST, "/notices/acknowledgement", For.PEOPLE),
 )
 
 PAGE = "/console"

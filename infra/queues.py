@@ -11,6 +11,8 @@ from infra.settings import Settings
 
 _RETENTION = Duration.days(14)
 _DELIVERIES = 5
+_DRAINED = 50
+"""Deliveries of a case's notice: it also counts who was shown it and left it, and whose it was not."""
 
 
 class Queues(Construct):
@@ -22,13 +24,15 @@ class Queues(Construct):
         self.approvals_dead = self._queue("ApprovalsDead")
         self.approvals = self._queue("Approvals", dead=self.approvals_dead)
         self.cases_dead = self._queue("ManualResolutionDead")
-        self.cases = self._queue("ManualResolution", dead=self.cases_dead)
+        self.cases = self._queue("ManualResolution", dead=self.cases_dead, deliveries=_DRAINED)
         self.unstarted = self._queue("Unstarted")
         acknowledge(
             self.unstarted, "AwsSolutions-SQS3", "It is the starter's dead-letter queue itself."
         )
 
-    def _queue(self, id_: str, *, dead: sqs.Queue | None = None) -> sqs.Queue:
+    def _queue(
+        self, id_: str, *, dead: sqs.Queue | None = None, deliveries: int = _DELIVERIES
+    ) -> sqs.Queue:
         queue = sqs.Queue(
             self,
             id_,
@@ -37,7 +41,7 @@ class Queues(Construct):
             enforce_ssl=not self._settings.local,
             retention_period=_RETENTION,
             visibility_timeout=Duration.minutes(1),
-            dead_letter_queue=sqs.DeadLetterQueue(queue=dead, max_receive_count=_DELIVERIES)
+            dead_letter_queue=sqs.DeadLetterQueue(queue=dead, max_receive_count=deliveries)
             if dead
             else None,
         )

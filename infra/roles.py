@@ -24,6 +24,7 @@ _WRITE = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem")
 _PERSON = ("dynamodb:GetItem", "dynamodb:UpdateItem")
 _MAKE = ("states:CreateStateMachine", "states:DescribeStateMachine")
 _MEMBERSHIP = ("cognito-idp:AdminGetUser", "cognito-idp:AdminListGroupsForUser")
+_DRAIN = ("sqs:ReceiveMessage", "sqs:ChangeMessageVisibility", "sqs:DeleteMessage")
 _ANSWER = ("states:SendTaskSuccess", "states:SendTaskFailure")
 _DECLARED = re.compile(r"arn:[^:]+:(s3::|iam::[^:]+|ssm:[^:]+:[^:]+):[^*]+\*")
 """Patterns among a catalogue's permissions; each begins with a name."""
@@ -84,12 +85,13 @@ def agent_api(at: Places, catalogues: Iterable[Catalogue]) -> Grants:
 
 
 def people_api(at: Places) -> Grants:
-    """Decides approvals and cases, and answers the token of a decision. Creates and starts nothing."""
+    """Decides approvals and cases, answers the token of a decision, drains the queue of cases. Creates and starts nothing."""
     return [
         _allow(_WRITE, at.ledger),
         _allow(("dynamodb:Query",), f"{at.ledger}/index/listed"),
         _allow(_PERSON, at.people),
         _allow(("dynamodb:Query",), f"{at.people}/index/open"),
+        _allow(_DRAIN, at.cases),
         _answer_tokens(at),
     ]
 

@@ -187,7 +187,11 @@ class SagaplaneStack(Stack):
             name="people-api",
             handler="functions.handlers.people_api.handler",
             grants=roles.people_api(self._at),
-            environment={**shared, **self._table_names()},
+            environment={
+                **shared,
+                **self._table_names(),
+                "CASES_QUEUE_URL": self.queues.cases.queue_url,
+            },
             timeout=_API_TIMEOUT,
         )
         page = PublishedFunction(

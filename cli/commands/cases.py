@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from cli.commands import case_claims, case_proposals
+from cli.commands import case_claims, case_drain, case_proposals
+from cli.commands.case_ways import Resolution
 from cli.errors import Stop
 from cli.options import CaseId, Json, Limit, Profile, Yes
 from cli.views.cases import case_page, cases_page, settled_page
 from cli.work import Work, collected
 
 app = typer.Typer()
-
-
-class Resolution(StrEnum):
-    """What a person may do with a case; the case says which of these it allows."""
-
-    RETRY = "retry"
-    DONE = "done"
-    DID_NOT_HAPPEN = "did_not_happen"
-    CLOSE = "close"
-    REOPEN = "reopen"
 
 
 @app.callback(invoke_without_command=True)
@@ -114,3 +104,4 @@ app.command()(case_proposals.propose)
 app.command()(case_proposals.confirm)
 app.command()(case_proposals.refuse)
 app.command()(case_proposals.withdraw)
+app.command()(case_drain.drain)

@@ -82,6 +82,13 @@ def settled_page(body: dict[str, Any]) -> Page:
     return page
 
 
+def ways_page(body: dict[str, Any]) -> Page:
+    """What may be done with a case that one holds."""
+    page = Page()
+    _ways(page, body)
+    return page
+
+
 def _ways(page: Page, body: dict[str, Any]) -> None:
     if body["state"] != "open":
         return

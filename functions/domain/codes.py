@@ -91,6 +91,7 @@ class Code(StrEnum):
     NOT_CLAIMED = "not_claimed", 409, "Case not claimed", "A case is claimed before it is resolved."
     CLAIM_CONFLICT = "claim_conflict", 409, "Claimed by someone else", "Another person works on this case."
     CASE_CLOSED = "case_closed", 409, "Case closed", "The case has been resolved."
+    CASE_OPEN = "case_open", 409, "Case still open", "The notice of a case stays on its queue until the case is settled."
     RESOLUTION_NOT_ALLOWED = "resolution_not_allowed", 409, "Resolution not allowed", "This case cannot be resolved in this way; `allowed` lists the ways."
     ANOTHER_PERSON_NEEDED = "another_person_needed", 409, "Another person is needed", "Two people agree to this: one proposes, and another one of the group confirms."
     PROPOSAL_OPEN = "proposal_open", 409, "A proposal is waiting", "The case has a proposal that nobody has answered yet."

@@ -14,7 +14,7 @@ from functions.domain.ledger.records import Saga
 from functions.domain.ledger.status import Status
 from functions.domain.ledger.status import status as status_of
 from functions.domain.problems import Code, problem
-from functions.handlers import cases_api, identity
+from functions.handlers import cases_api, identity, notices_api
 from functions.handlers.answers import decision_refused
 from functions.handlers.http import Refusal, answered, api, not_found, shown
 from functions.handlers.wiring import callbacks, clock, logger, store
@@ -32,6 +32,7 @@ from functions.usecases.views.saga import PeopleSaga, SagaSummary, View, people_
 
 app = api("sagaplane: for people")
 app.include_router(cases_api.router)
+app.include_router(notices_api.router)
 Id = Annotated[str, Path(max_length=100, pattern=r"^[A-Za-z0-9._-]+$")]
 Reason = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Digest = Annotated[str, StringConstraints(min_length=1, max_length=100)]

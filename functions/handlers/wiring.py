@@ -17,7 +17,7 @@ from functions.aws.dynamo import DynamoStore
 from functions.aws.idempotency import once
 from functions.aws.imports import ImportedAdapters, catalogues
 from functions.aws.secretsmanager import SecretsManagerCredentials
-from functions.aws.sqs import SqsNotices
+from functions.aws.sqs import SqsCaseQueue, SqsNotices
 from functions.aws.stepfunctions import StepFunctionsCallbacks, StepFunctionsMachines
 from functions.domain.catalogue import Catalogue, role_setting
 from functions.usecases.targets import Targets
@@ -114,6 +114,14 @@ def notices() -> SqsNotices:
         approvals=os.environ.get("APPROVALS_QUEUE_URL"),
         cases=os.environ.get("CASES_QUEUE_URL"),
     )
+
+
+@cache
+def case_queue() -> SqsCaseQueue:
+    """The manual-resolution queue, for who drains it."""
+    # Longer than the longest poll; one that was lost comes back by itself, and is not asked for twice.
+    patient = Config(connect_timeout=2, read_timeout=14, retries={"total_max_attempts": 1})
+    return SqsCaseQueue(boto3.client("sqs", config=patient), os.environ["CASES_QUEUE_URL"])
 
 
 def parameter(name: str) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from functions.domain.codes import Code
-from functions.handlers import agent_api, cases_api, people_api
+from functions.handlers import agent_api, cases_api, notices_api, people_api
 
 AGENTS = "agents"
 PEOPLE = "people"
@@ -156,5 +156,12 @@ OPERATIONS = (
             Code.PROPOSAL_VOID,
             Code.ATTEMPT_ALIVE,
         ),
+    ),
+    Operation("post", "/notices/take", notices_api.post_take, _BODY),
+    Operation(
+        "post",
+        "/notices/acknowledgement",
+        notices_api.post_acknowledgement,
+        (*_BODY, Code.NOT_FOUND, Code.CASE_OPEN),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,15 +18,19 @@ from moto import mock_aws
 from functions.aws import secretsmanager
 from functions.aws.cognito import CognitoDirectory
 from functions.aws.secretsmanager import SecretsManagerCredentials
-from functions.aws.sqs import SqsNotices
+from functions.aws.sqs import SqsCaseQueue, SqsNotices
 from functions.aws.stepfunctions import StepFunctionsCallbacks, StepFunctionsMachines
+from functions.memory.queue import MemoryCaseQueue
 from functions.memory.world import (
     MemoryCredentials,
     MemoryDirectory,
     MemoryMachines,
     MemoryNotices,
+    TestClock,
 )
 from functions.ports import (
+    BadReceipt,
+    CaseQueue,
     CredentialLost,
     Credentials,
     Directory,
@@ -306,6 +311,99 @@ def test_a_function_without_a_queue_may_not_send_to_it(clients: dict[str, Any]) 
         notices.approval("a")
     with pytest.raises(PermissionError):
         notices.case("c")
+
+
+# The queue of cases, from its other end
+
+
+@dataclass
+class Drain:
+    queue: CaseQueue
+    send: Callable[[str], None]
+    pass_: Callable[[int], None]
+    dead: Callable[[], int]
+
+
+DELIVERIES = 3
+
+
+@pytest.fixture
+def drain(side: str, request: pytest.FixtureRequest) -> Drain:
+    """A queue whose notices end among the dead letters after three deliveries."""
+    if side == "memory":
+        clock = TestClock()
+        memory = MemoryCaseQueue(clock, deliveries=DELIVERIES)
+        return Drain(
+            memory,
+            lambda body: memory.send(json.loads(body)["case"] if body.startswith("{") else None),
+            clock.pass_,
+            lambda: len(memory.dead),
+        )
+    client = request.getfixturevalue("clients")["sqs"]
+    dead = client.create_queue(QueueName=f"dead-{uuid4()}")["QueueUrl"]
+    of_dead = client.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]
+    redrive = {"deadLetterTargetArn": of_dead["QueueArn"], "maxReceiveCount": DELIVERIES}
+    url = client.create_queue(
+        QueueName=f"cases-{uuid4()}", Attributes={"RedrivePolicy": json.dumps(redrive)}
+    )["QueueUrl"]
+
+    def count() -> int:
+        found = client.get_queue_attributes(
+            QueueUrl=dead, AttributeNames=["ApproximateNumberOfMessages"]
+        )
+        return int(found["Attributes"]["ApproximateNumberOfMessages"])
+
+    return Drain(
+        SqsCaseQueue(client, url),
+        lambda body: client.send_message(QueueUrl=url, MessageBody=body),
+        lambda seconds: time.sleep(seconds + 0.1),
+        count,
+    )
+
+
+@both
+def test_a_notice_that_was_taken_is_hidden_and_comes_back(drain: Drain) -> None:
+    drain.send('{"case": "saga-1-0-undo-1"}')
+    [taken] = drain.queue.take(10, wait=0, hidden=1)
+    assert taken.case_id == "saga-1-0-undo-1"
+    assert drain.queue.take(10, wait=0, hidden=1) == []
+    drain.pass_(1)
+    [again] = drain.queue.take(10, wait=0, hidden=1)
+    assert again.case_id == taken.case_id
+
+
+@both
+def test_a_notice_is_hidden_longer_or_shorter_by_its_receipt(drain: Drain) -> None:
+    drain.send('{"case": "c"}')
+    [taken] = drain.queue.take(1, wait=0, hidden=900)
+    drain.queue.hide(taken.receipt, 0)
+    [again] = drain.queue.take(1, wait=0, hidden=900)
+    assert again.case_id == "c"
+
+
+@both
+def test_a_notice_that_was_deleted_does_not_come_back(drain: Drain) -> None:
+    drain.send('{"case": "c"}')
+    [taken] = drain.queue.take(1, wait=0, hidden=0)
+    drain.queue.delete(taken.receipt)
+    assert drain.queue.take(1, wait=0, hidden=0) == []
+
+
+@both
+def test_what_is_no_receipt_is_said(drain: Drain) -> None:
+    with pytest.raises(BadReceipt):
+        drain.queue.delete("not a receipt")
+
+
+@both
+@pytest.mark.parametrize("body", ["not JSON", '{"case": null}', "[]"])
+def test_a_notice_that_nobody_can_read_ends_among_the_dead_letters(drain: Drain, body: str) -> None:
+    drain.send(body)
+    for _ in range(DELIVERIES):
+        [taken] = drain.queue.take(1, wait=0, hidden=0)
+        assert taken.case_id is None
+    assert drain.queue.take(1, wait=0, hidden=0) == []
+    assert drain.dead() == 1
 
 
 # Machines

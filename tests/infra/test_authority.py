@@ -126,6 +126,9 @@ def test_nothing_an_agent_reaches_touches_the_people_table(product: Deployed) ->
     assert "PEOPLE_TABLE" not in product.environment("agent-api")
 
 
+DRAINING = ("sqs:ReceiveMessage", "sqs:ChangeMessageVisibility", "sqs:DeleteMessage")
+
+
 def test_the_people_s_function_decides_and_answers_but_starts_and_sends_nothing(
     product: Deployed,
 ) -> None:
@@ -134,6 +137,7 @@ def test_the_people_s_function_decides_and_answers_but_starts_and_sends_nothing(
         | on(f"{LEDGER}/index/listed", "dynamodb:Query")
         | use_of(PEOPLE)
         | on(f"{PEOPLE}/index/open", "dynamodb:Query")
+        | on(CASES, *DRAINING)
         | answering()
     )
 

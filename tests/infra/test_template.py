@@ -40,6 +40,8 @@ PEOPLE_ROUTES = {
     "POST /cases/{case_id}/resolution",
     "POST /cases/{case_id}/proposal",
     "POST /cases/{case_id}/proposal/answer",
+    "POST /notices/take",
+    "POST /notices/acknowledgement",
 }
 PAGE = "${ApiHttp.ApiEndpoint}/console"
 PAGE_ROUTES = {"GET /console", "GET /console/{file}"}
@@ -133,14 +135,14 @@ def test_every_queue_is_encrypted_keeps_two_weeks_and_refuses_plain_http(
         assert queue["MessageRetentionPeriod"] == 14 * 24 * 60 * 60
 
 
-@pytest.mark.parametrize("name", ["Approvals", "ManualResolution"])
+@pytest.mark.parametrize(("name", "deliveries"), [("Approvals", 5), ("ManualResolution", 50)])
 def test_a_notice_that_nobody_can_take_ends_in_a_dead_letter_queue(
-    product: Deployed, name: str
+    product: Deployed, name: str, deliveries: int
 ) -> None:
     queues = {plain({"Ref": i}): q for i, q in product.resources("AWS::SQS::Queue").items()}
     redrive = queues[f"${{Queues{name}}}"]["RedrivePolicy"]
     assert plain(redrive["deadLetterTargetArn"]) == f"${{Queues{name}Dead.Arn}}"
-    assert redrive["maxReceiveCount"] == 5
+    assert redrive["maxReceiveCount"] == deliveries
 
 
 def routes(stack: Deployed) -> dict[str, dict[str, Any]]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from boto3.dynamodb.types import TypeSerializer
+from moto.sqs.models import sqs_backends
 from moto.stepfunctions.parser.models import stepfunctions_parser_backends
 
 from functions.aws.dynamo import DynamoStore
@@ -254,6 +255,12 @@ class Stage:
         ):
             bodies += [message["Body"] for message in found]
         return bodies
+
+    def put_back(self, queue: str) -> None:
+        """Time passes for a queue: what is hidden on it can be taken again."""
+        found = sqs_backends[lambdas.ACCOUNT][lambdas.REGION].get_queue(queue)
+        for message in found._messages:
+            message.change_visibility(0)
 
     def when(self, call: str, do: Callable[[Invocation], None], *, after: bool = False) -> None:
         """Do something once, just before or just after the next invocation that reads like `call`."""

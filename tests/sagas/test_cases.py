@@ -9,6 +9,7 @@ import pytest
 from functions.sandbox import asks
 from functions.sandbox.faults import Trouble
 from tests.sagas import lambdas, shopfront
+from tests.sagas.callers import person
 from tests.sagas.lambdas import AWS
 from tests.sagas.orders import enter, plan
 from tests.sagas.stage import OPERATOR, Stage, agent
@@ -280,3 +281,35 @@ def test_an_open_case_is_announced_again_before_the_queue_forgets_it(stage: Stag
     stage.later(days=1, hours=1)
     assert len(stage.notices("cases")) == 1
     assert stage.open_case().announced == 2
+
+
+def test_the_notice_of_a_case_is_taken_over_the_api_and_taken_off_once_it_is_settled(
+    stage: Stage,
+) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    stage.shop.trouble(Trouble.ERROR_503, operation="release", times=5)
+    stage.decide(saga_id, REJECT)
+    assert stage.call(agent(), "POST", "/notices/take", {}).status == 403
+    elsewhere = person("omar", "fulfilment-operators", "tenant.globex")
+    assert stage.call(elsewhere, "POST", "/notices/take", {"most": 10}).body == {"notices": []}
+
+    stage.put_back("cases")
+    [notice] = stage.call(OPERATOR, "POST", "/notices/take", {"most": 10}).body["notices"]
+    case = stage.open_case()
+    assert (notice["case"]["case_id"], notice["case"]["state"]) == (case.id, "open")
+    assert stage.call(OPERATOR, "POST", "/notices/take", {"most": 10}).body == {"notices": []}
+
+    said = {"case_id": case.id, "receipt": notice["receipt"]}
+    early = stage.call(OPERATOR, "POST", "/notices/acknowledgement", said)
+    assert (early.status, early.codes) == (409, ["case_open"])
+    stage.settle(case.id, "retry")
+    assert stage.status(saga_id) == "compensated"
+    other = stage.call(elsewhere, "POST", "/notices/acknowledgement", said)
+    assert (other.status, other.codes) == (404, ["not_found"])
+    wrong = stage.call(OPERATOR, "POST", "/notices/acknowledgement", {**said, "receipt": "x"})
+    assert (wrong.status, wrong.codes) == (422, ["bad_value"])
+    done = stage.call(OPERATOR, "POST", "/notices/acknowledgement", said)
+    assert (done.status, done.body["state"]) == (200, "settled")
+    stage.put_back("cases")
+    assert stage.call(OPERATOR, "POST", "/notices/take", {"most": 10}).body == {"notices": []}

@@ -85,6 +85,13 @@ class CaseView(CaseSummary):
     agent: AgentWords | None
 
 
+class NoticeView(View):
+    """A notice that was taken from the queue: `receipt` takes it off, once the case is settled."""
+
+    receipt: str
+    case: CaseSummary
+
+
 def case_summary(case: Case) -> CaseSummary:
     """One line of a list."""
     return CaseSummary(**_summary(case))

@@ -8,6 +8,7 @@ from typing import Any
 from functions.catalogues.fulfilment.catalogue import CATALOGUE
 from functions.handlers.agent_api import Admission
 from functions.handlers.cases_api import CaseList
+from functions.handlers.notices_api import NoticeList
 from functions.handlers.people_api import ApprovalList, SagaList
 from functions.usecases.views.cases import CaseView
 from functions.usecases.views.catalogue import catalogue_view
@@ -316,6 +317,11 @@ def cases() -> Body:
     }  # fmt: skip
     listed = {name: value for name, value in case().items() if name not in left_out}
     return _as(CaseList, {"cases": [listed], "next": None})
+
+
+def notices(*receipts: str) -> Body:
+    [listed] = cases()["cases"]
+    return _as(NoticeList, {"notices": [{"receipt": r, "case": listed} for r in receipts]})
 
 
 def sagas(count: int = 1, following: str | None = None) -> Body:

@@ -25,7 +25,8 @@ NAMES = [" ".join(words) or "sagaplane" for words, _ in EVERY]
 PROMISED = """login logout whoami submit request show sagas cancel approvals cases catalogue plan
     catalogue/show catalogue/check catalogue/new plan/compile plan/rehearse
     approvals/show approvals/approve approvals/reject cases/show cases/claim cases/resolve
-    cases/renew cases/release cases/hand-over cases/observe cases/propose cases/confirm cases/refuse cases/withdraw"""
+    cases/renew cases/release cases/hand-over cases/observe cases/propose cases/confirm cases/refuse cases/withdraw
+    cases/drain"""
 
 
 def test_every_promised_command_exists_and_no_other() -> None:
