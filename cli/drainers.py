@@ -6,6 +6,7 @@ from typing import Any
 
 import typer
 
+from cli.commands.case_ways import Resolution
 from cli.draining import Choice, Ways
 from cli.errors import ApiProblem
 from cli.views.cases import case_page, ways_page
@@ -41,13 +42,15 @@ def by_script(choice: Choice, causes: frozenset[str]) -> Ways:
 def _chosen(case: Body) -> Choice | None:
     """Asks for a way that the case allows, and for the evidence that it needs; asks again for what is neither."""
     terminal().tell(ways_page(case))
+    # What takes two people is proposed, with `cases propose`.
+    alone = [way for way in case["allowed"] if way in {*Resolution}]
     while True:
         said = typer.prompt("How is it settled?", default=_LEAVE, err=True).strip()
         if said == _LEAVE:
             return None
-        if said in case["allowed"]:
+        if said in alone:
             break
-        terminal().note(f"One of: {', '.join([*case['allowed'], _LEAVE])}.")
+        terminal().note(f"One of: {', '.join([*alone, _LEAVE])}.")
     evidence = None
     if said != _RETRY:
         evidence = typer.prompt("What was done or found?", err=True).strip()
