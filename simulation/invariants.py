@@ -25,6 +25,7 @@ Item = Mapping[str, Any]
 UNDO_SETTLED = frozenset({"succeeded", "not_needed", "resolved", "accepted"})
 DIRECTIONS = {("forward", "compensating"), ("forward", "finishing")}
 PIVOTS = {("ahead", "crossing"), ("crossing", "crossed"), ("crossing", "ahead")}
+OUTCOMES = {("completed", "resolved_manually"), ("compensated", "resolved_manually")}
 FORWARD = {
     "prepared": {"started", "refused"},
     "started": {"started", "completed", "refused", "released", "unknown"},
@@ -129,8 +130,13 @@ class Watch:
         for field, legal in (("direction", DIRECTIONS), ("pivot", PIVOTS)):
             if old[field] != new[field] and (old[field], new[field]) not in legal:
                 self.violated(9, f"{field}: {old[field]} -> {new[field]}")
-        if old.get("outcome") is not None and new.get("outcome") != old["outcome"]:
-            self.violated(9, f"outcome: {old['outcome']} -> {new.get('outcome')}")
+        outcome = old.get("outcome"), new.get("outcome")
+        if outcome[0] is not None and outcome[0] != outcome[1] and outcome not in OUTCOMES:
+            self.violated(9, f"outcome: {outcome[0]} -> {outcome[1]}")
+        if old.get("accepted") and not new.get("accepted"):
+            self.violated(9, "what was accepted is forgotten")
+        if new.get("accepted") and outcome[1] not in {None, "resolved_manually"}:
+            self.violated(9, f"an effect was accepted, and the saga is called {outcome[1]}")
         if new["epoch"] < old["epoch"]:
             self.violated(9, "the epoch went back")
         if new["direction"] == "compensating" and old["direction"] != "compensating":
@@ -212,9 +218,13 @@ class Watch:
         name = step["name"]
         if before["state"] != after["state"] and after["state"] not in UNDO[before["state"]]:
             self.violated(9, f"undo of {name}: {before['state']} -> {after['state']}")
-        for fixed in ("key", "authority", "operation", "inputs", "condition"):
+        for fixed in ("key", "alternates", "operation", "inputs", "condition"):
             if before.get(fixed) is not None and after.get(fixed) != before[fixed]:
                 self.violated(8, f"{fixed} of the undo of {name} changed")
+        if after["authority"] != before["authority"]:
+            self._substituted(name, before, after)
+        if after["state"] == "accepted" != before["state"] and not self._by_two(step, "accept"):
+            self.violated(3, f"the effect of {name} was accepted, and not by two people")
         if after["fence"] < before["fence"] or after["attempts"] < before["attempts"]:
             self.violated(9, f"fence or attempts of the undo of {name} went back")
         if after["attempts"] > before["attempts"]:
@@ -223,6 +233,38 @@ class Watch:
             if step.get("case") is not None:
                 self.violated(9, f"the undo of {name} starts while a person has it")
             self._undo_starts(step["index"], name)
+
+    def _substituted(self, name: str, before: Item, after: Item) -> None:
+        """Invariant 12: another authority is a declared one, and two people have agreed to it in this very write."""
+        last = (after.get("substitutions") or [{}])[-1]
+        case = self.world.store.records.get(self.world.case_key(last.get("case", ""))) or {}
+        agreed = (
+            after["authority"] in before.get("alternates", ())
+            and last.get("authority") == after["authority"]
+            and last.get("proposed_by") not in {None, last.get("confirmed_by")}
+            and self._settled_by_two(case, "retry_with_alternate")
+        )
+        if not agreed:
+            self.violated(12, f"the authority of the undo of {name} changed, and not by two people")
+
+    def _by_two(self, step: Item, resolution: str) -> bool:
+        """Whether two people have settled a case of this step so."""
+        return any(
+            item.get("index") == step["index"] and self._settled_by_two(item, resolution)
+            for key, item in self.world.store.records.items()
+            if key.sk == "case"
+        )
+
+    @staticmethod
+    def _settled_by_two(case: Item, resolution: str) -> bool:
+        said = {e["what"]: e for e in case.get("events", ()) if e["what"] != "claimed"}
+        one, other = said.get("proposed", {}), said.get("confirmed", {})
+        return (
+            case.get("resolution") == resolution
+            and one.get("facts", {}).get("proposal") == other.get("facts", {}).get("proposal")
+            and None not in {one.get("who"), other.get("who")}
+            and one.get("who") != other.get("who")
+        )
 
     def _undo_starts(self, index: int, name: str) -> None:
         if self.head()["direction"] != "compensating":
@@ -366,6 +408,8 @@ class Watch:
                 continue
             elif index in self.world.people.lies and state != "completed":
                 # A named person has said so, and nobody has ever reported otherwise.
+                continue
+            elif self._by_two(self.step(index), "accept"):
                 continue
             elif before and head["direction"] == "compensating":
                 if (self.step(index).get("undo") or {}).get("state") != "accepted":

@@ -6,12 +6,26 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from functions.domain.cases import AlreadySettled, Case, CaseCause, Claimed, Resolution
+from functions.domain.cases import (
+    BY_TWO,
+    AlreadySettled,
+    Case,
+    CaseCause,
+    Claimed,
+    Resolution,
+)
 from functions.domain.ledger.records import Direction, StepRecord
+from functions.domain.proposals import Pending, Wanted
 from functions.usecases.cancel_saga import cancel_saga
 from functions.usecases.case_effects import AttemptAlive, alive
+from functions.usecases.change_case import Operator
 from functions.usecases.claim_case import claim_case
 from functions.usecases.decide_approval import decide_approval
+from functions.usecases.propose_resolution import (
+    Confirmed,
+    confirm_resolution,
+    propose_resolution,
+)
 from functions.usecases.records import read_saga, the_saga
 from functions.usecases.resolve_case import Settled, resolve_case
 from simulation.disturbances import AccessDenied, Unreachable
@@ -146,7 +160,11 @@ class People:
             return
         case = claimed.case
         resolution = self._choice(case)
-        self._mends(case)
+        if resolution is not Resolution.RETRY_WITH_ALTERNATE:
+            self._mends(case)
+        if resolution in BY_TWO:
+            self._in_twos(case, person, resolution)
+            return
         says_first = world.habits.operator == "first"
         if not says_first and not self._acts(case, resolution):
             self._again(case_id, 30_000)
@@ -175,6 +193,45 @@ class People:
             if says_first and isinstance(answer, Settled):
                 self._now_by_hand(case, resolution)
 
+    def _in_twos(self, case: Case, person: str, resolution: Resolution) -> None:
+        """One proposes, and another one agrees: also to what somebody else has proposed who was never heard of again."""
+        world = self.world
+        one, other = (self._operator(name) for name in (person, f"second-{person}"))
+        name = case.alternates[0].alternate if case.alternates else None
+        alternate = name if resolution is Resolution.RETRY_WITH_ALTERNATE else None
+        wanted = Wanted(resolution, "it has to be", alternate)
+        proposed = propose_resolution(world.store, world, case.id, one, wanted)
+        waiting = proposed.proposal if isinstance(proposed, Case | Pending) else None
+        if waiting is None:
+            self._again(case.id)
+            return
+        if isinstance(proposed, Pending):
+            other = one
+        world.note(f"{case.id} ({case.cause.value}): {waiting.resolution.value} is proposed")
+        disturbed = world.scheduler.point("by-hand")
+        if disturbed == "denied":
+            raise AccessDenied("confirmation")
+        answer = confirm_resolution(
+            world.store,
+            world,
+            case.id,
+            other,
+            proposal_id=waiting.id,
+            settles_after=world.play.settles_after(case.index or 0),
+        )
+        if disturbed == "lost":
+            raise Unreachable("confirmation")
+        if isinstance(answer, AttemptAlive):
+            self._again(case.id, answer.until - world.now() + SOON)
+        elif not isinstance(answer, Confirmed | AlreadySettled):
+            self._again(case.id)
+        else:
+            self.tried[case.index, case.direction] += 1
+
+    def _operator(self, name: str) -> Operator:
+        groups = frozenset({self.world.play.catalogue.operators})
+        return Operator(name, groups, frozenset({"tenant-1"}))
+
     def _again(self, case_id: str, wait: int = LOOKS_AGAIN) -> None:
         self.world.later(wait, lambda: self.operator_comes(case_id))
 
@@ -184,6 +241,8 @@ class People:
         habits = {
             "retry": (Resolution.RETRY,) * 4,
             "done": (),
+            "accept": (Resolution.ACCEPT,) * 4,
+            "alternate": (Resolution.RETRY_WITH_ALTERNATE,) * 4,
         }.get(self.world.habits.operator, (Resolution.RETRY, Resolution.DID_NOT_HAPPEN))
         wanted = [*habits[tried:], Resolution.DONE, Resolution.RETRY]
         return next(w for w in wanted if w in case.allowed and self._true(case, w))

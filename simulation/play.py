@@ -21,7 +21,7 @@ _FUNCTION = "arn:aws:lambda:eu-central-1:111122223333:function:"
 _LETTERS = {Kind.COMPENSABLE: "c", Kind.PIVOT: "p", Kind.RETRIABLE: "r"}
 
 Approver = Literal["approve", "reject", "silent", "late", "twice", "race"]
-Operator = Literal["settle", "retry", "done", "first", "careless", "silent"]
+Operator = Literal["settle", "retry", "done", "first", "careless", "accept", "alternate", "silent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,8 @@ class Habits:
     """How people behave. `ask`: policy asks them before the pivot.
 
     The operator *settles* (tries again once, then does it by hand), always tries again, always does it by hand, does it
-    by hand *first* on record and then in fact, says without looking that it did not happen, or never comes.
+    by hand *first* on record and then in fact, says without looking that it did not happen, has what is left accepted, has
+    an alternate take over a lost authority (both with a second person), or never comes.
     """
 
     ask: bool = False

@@ -63,7 +63,7 @@ def policy(catalogue: Catalogue, *, ask: bool) -> Allowed | NeedsApproval:
 
 
 def _step(step: Step) -> Step:
-    run = _operation(step.name, "do", "run", _authority(step.run, f"{step.name}_do"))
+    run = _operation(step.name, "do", "run", _authority(step.run.authority, f"{step.name}_do"))
     return replace(
         step,
         run=run,
@@ -73,10 +73,14 @@ def _step(step: Step) -> Step:
 
 
 def _undo(step: str, undo: Undo) -> Undo:
-    run = _operation(step, "undo", "run", _authority(undo.run, f"{step}_undo"))
+    run = _operation(step, "undo", "run", _authority(undo.run.authority, f"{step}_undo"))
     return replace(
         undo,
         run=run,
+        alternates=tuple(
+            replace(each, authority=_authority(each.authority, f"{step}_undo_{each.name}"))
+            for each in undo.alternates
+        ),
         settlement=_settlement(step, "undo", undo.settlement, run.authority),
         fixed_inputs=_inputs,
     )
@@ -92,10 +96,9 @@ def _operation(step: str, side: Side, does: Does, authority: Authority) -> Opera
     return Operation(f"simulated.{step}:{side}_{does}", authority)
 
 
-def _authority(operation: Operation, name: str) -> Authority:
+def _authority(declared: Authority, name: str) -> Authority:
     """What is done with a role's permissions alone gets a credential here, so that it can be taken away as well."""
-    credential = operation.authority.credential or name
-    return replace(operation.authority, credential=credential)
+    return Authority(scope=declared.scope, credential=declared.credential or name)
 
 
 def _fact(fact: Fact) -> Fact:

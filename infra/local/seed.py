@@ -18,7 +18,7 @@ from infra.declared import operations_of
 from infra.local.place import ACCOUNT, REGION, Place, read_json, write_json
 
 APPROVERS = ("approver", "approver2")
-OPERATORS = ("operator",)
+OPERATORS = ("operator", "operator2")
 _LISTS = ("approver_groups", "operator_groups", "tenant_groups")
 
 

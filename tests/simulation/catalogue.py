@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from functions.domain.catalogue import (
+    Alternate,
     Authority,
     Catalogue,
     Fact,
@@ -163,6 +164,13 @@ def _undo(name: str, target: str) -> Undo:
         call_timeout=CALL,
         fixed_inputs=inputs,
         needs_person=target == "person",
+        alternates=(
+            Alternate(
+                "on_call",
+                Authority(scope=f"{name}:undo", credential=f"{name}_on_call"),
+                "The people on call",
+            ),
+        ),
     )
 
 

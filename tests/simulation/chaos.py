@@ -40,6 +40,8 @@ OPERATORS: tuple[Operator, ...] = (
     "done",
     "first",
     "careless",
+    "accept",
+    "alternate",
     "silent",
 )
 STRIDES = {"bound": 2, "waves": 5}

@@ -10,10 +10,18 @@ import pytest
 
 from functions.domain.cases import NotHeld
 from functions.domain.ledger import forward, head, undo
-from functions.domain.ledger.records import Direction, ForwardState, Head, StepRecord, UndoState
+from functions.domain.ledger.records import (
+    Direction,
+    ForwardState,
+    Head,
+    SagaOutcome,
+    StepRecord,
+    UndoState,
+)
 from functions.domain.outcome import Applied
 from functions.ports import Change
 from functions.usecases import boundary, conclusion, forward_intent
+from functions.usecases.change_case import Operator
 from functions.usecases.decide_approval import decide_approval
 from functions.usecases.targets import Targets
 from simulation import people
@@ -210,6 +218,75 @@ def test_12_a_call_with_another_authority(monkeypatch: Break) -> None:
 
     found = violated(full("c"), prepare)
     assert "invariant 12: c0 was called with administrator#1, not c0_do" in found
+
+
+def lost_undo(world: World) -> None:
+    """The second step is refused, and the first one's undo has lost its credential."""
+    world.target.behaviours[1, "do"].refuses = True
+    world.credentials.revoke("c0_undo")
+
+
+def test_an_alternate_that_two_people_agree_to_violates_nothing() -> None:
+    world = World(full("cc", operator="alternate"))
+    lost_undo(world)
+    world.begin()
+    world.run()
+    undo_ = world.watch.step(0)["undo"]
+    assert world.watch.violations == []
+    assert (undo_["state"], undo_["authority"]["credential"]) == ("succeeded", "c0_on_call")
+    assert world.watch.head()["outcome"] == "compensated"
+    world.close()
+
+
+def test_12_another_authority_that_nobody_has_agreed_to(monkeypatch: Break) -> None:
+    sound = undo.reopen
+
+    def helpful(record: StepRecord) -> StepRecord:
+        after = sound(record)
+        assert after.undo is not None
+        other = after.undo.alternates[0]
+        return after.model_copy(update={"undo": after.undo.model_copy(update={"authority": other})})
+
+    monkeypatch.setattr(undo, "reopen", helpful)
+    found = violated(full("cc", operator="retry"), lost_undo)
+    assert "invariant 12: the authority of the undo of c0 changed, and not by two people" in found
+
+
+def test_13_one_person_who_agrees_with_themselves_settles_nothing(monkeypatch: Break) -> None:
+    sound = people.People._operator
+
+    def alone(self: people.People, name: str) -> Operator:
+        return sound(self, "operator-1" if name.startswith("second") else name)
+
+    monkeypatch.setattr(people.People, "_operator", alone)
+
+    monkeypatch.setattr(people, "MOST_VISITS", 1)
+    found = violated(full("cc", operator="alternate"), lost_undo)
+    assert "invariant 13: people cannot settle it: ['authority_lost']" in found
+
+
+def test_an_accepted_effect_violates_nothing_and_shows_in_the_outcome() -> None:
+    world = World(full("cc", operator="accept"))
+    lost_undo(world)
+    world.begin()
+    world.run()
+    assert world.watch.violations == []
+    assert world.watch.head()["outcome"] == "resolved_manually"
+    assert world.watch.step(0)["undo"]["state"] == "accepted"
+    assert world.target.exists(0)
+    world.close()
+
+
+def test_9_an_accepted_effect_that_the_outcome_hides(monkeypatch: Break) -> None:
+    sound = head._ended
+
+    def tidy(one: Head, outcome: Any, now: int) -> Head:
+        ended = sound(one, outcome, now)
+        return ended.model_copy(update={"outcome": SagaOutcome.COMPENSATED})
+
+    monkeypatch.setattr(head, "_ended", tidy)
+    found = violated(full("cc", operator="accept"), lost_undo)
+    assert "an effect was accepted, and the saga is called compensated" in found
 
 
 def test_13_a_saga_that_nobody_will_look_at_again(monkeypatch: Break) -> None:

@@ -22,6 +22,7 @@ _LONG = 60.0
 _LOOK = 0.1
 _SLICE = 0.004
 TEAM = "payments"
+OTHER_TEAM = "search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +111,22 @@ class Account:
             return None
         return dict(json.loads(found["Value"]))
 
-    def forbid(self, environment: str) -> None:
-        """An administrator takes from the undo's role what it needs for this one environment."""
+    def forbid_revoking(self, team: str) -> None:
+        """An administrator takes from the revocation's role its right to a team's policies."""
         self.iam.put_role_policy(
-            RoleName=f"{_PREFIX}environments-decommission",
-            PolicyName=f"not-{environment}",
-            PolicyDocument=_statement("Deny", f"arn:aws:s3:::{self.bucket(environment)}"),
+            RoleName=f"{_PREFIX}environments-revoke",
+            PolicyName=f"not-{team}",
+            PolicyDocument=_statement("Deny", self._role_arn(team), "iam:*"),
         )
 
-    def allow_again(self, environment: str) -> None:
+    def allow_revoking_again(self, team: str) -> None:
         """And gives it back."""
         self.iam.delete_role_policy(
-            RoleName=f"{_PREFIX}environments-decommission", PolicyName=f"not-{environment}"
+            RoleName=f"{_PREFIX}environments-revoke", PolicyName=f"not-{team}"
         )
+
+    def _role_arn(self, team: str) -> str:
+        return str(self.iam.get_role(RoleName=self.role(team))["Role"]["Arn"])
 
     def kill_when(self, seen: Callable[[], bool], function: str) -> bool:
         """Kill the process that runs a function, at the moment in which `seen` is true; False if it never is.
@@ -158,8 +162,8 @@ class Account:
         return dict(json.loads(body or b"{}"))
 
 
-def _statement(effect: str, resource: str) -> str:
-    statement = {"Effect": effect, "Action": "s3:*", "Resource": resource}
+def _statement(effect: str, resource: str, action: str = "s3:*") -> str:
+    statement = {"Effect": effect, "Action": action, "Resource": resource}
     return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
 
 

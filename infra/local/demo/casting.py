@@ -39,6 +39,8 @@ def cast_stage(place: Place) -> Stage:
         operator=_person("operator", place, outputs, known),
         approver_terminal=_terminal("approver", place),
         operator_terminal=_terminal("operator", place),
+        second_operator=_person("operator2", place, outputs, known),
+        second_operator_terminal=_terminal("operator2", place),
         shop=shop,
         account=Account.of(place),
         store=store,

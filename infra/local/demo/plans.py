@@ -63,7 +63,7 @@ def plan(
 
 
 def environment_steps(
-    environment: str, *, audience: str = "team", access: str = "contribute"
+    environment: str, *, audience: str = "team", access: str = "contribute", team: str = "payments"
 ) -> list[dict[str, Any]]:
     """Create, let a team in, publish, register, notify: as the second seed tells it."""
     return [
@@ -75,7 +75,7 @@ def environment_steps(
         {
             "id": "grant",
             "name": "grant_access",
-            "arguments": {"team": "payments", "access": access},
+            "arguments": {"team": team, "access": access},
         },
         {
             "id": "publish",

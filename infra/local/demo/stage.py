@@ -37,6 +37,8 @@ class Stage:
     approver: Caller
     operator: Caller
     operator_terminal: Terminal
+    second_operator: Caller
+    second_operator_terminal: Terminal
     approver_terminal: Terminal
     shop: ShopAdmin
     account: Account

@@ -34,7 +34,10 @@ SCENES: tuple[tuple[str, Scene], ...] = (
     ("The process dies while it removes an environment", environments.died_while_removing),
     ("The publication's answer is lost with its process", environments.publication_lost),
     ("The environment has gained somebody's work: a case", environments.somebody_works_there),
-    ("The undo's authority is revoked: blocked, then settled", environments.authority_lost),
+    (
+        "The undo's authority is revoked: blocked, then an alternate that two people agree to",
+        environments.authority_lost,
+    ),
 )
 
 IN_TURN = ((0, 1), (12, 13))

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 from functions.domain.ledger.records import Pivot, Saga, Undo, UndoState
+from infra.local.demo.account import OTHER_TEAM
 from infra.local.demo.plans import environment_steps, plan
 from infra.local.demo.stage import Stage
 from infra.local.demo.story import Story
@@ -131,25 +132,48 @@ def somebody_works_there(stage: Stage, story: Story) -> None:
 
 
 def authority_lost(stage: Stage, story: Story) -> None:
-    """The undo may no longer do what it has to: that branch stops, and no other authority is tried."""
+    """The undo may no longer do what it has to: the branch stops, and two people agree to a declared alternate."""
     name = f"barred-{stage.run}"
-    account, bucket = stage.account, stage.account.bucket(name)
-    saga = _submit(stage, story, name)
+    account, bucket, team = stage.account, stage.account.bucket(name), OTHER_TEAM
+    saga = _submit(stage, story, name, team=team)
     stage.wait(saga, "awaiting_approval")
-    story.tell(
-        "an administrator takes the undo's role its right to this environment; the plan is rejected"
-    )
-    account.forbid(name)
-    stage.decide(saga, "reject", "Not this week.")
-    case = stage.case(saga)
-    story.check("a case: the authority is lost", case["cause"] == "authority_lost", case["cause"])
-    story.check("the environment is still there", account.holds(bucket) == {_MARKER})
-    story.check("the other branch is done", _binding(saga) not in account.bindings())
-    story.tell("the right is given back, and the same undo is tried again")
-    account.allow_again(name)
-    _settle(stage, case)
-    stage.wait(saga, "compensated", "resolved_manually")
+    story.tell("an administrator takes the revocation's role its right to this team; a rejection")
+    account.forbid_revoking(team)
+    try:
+        stage.decide(saga, "reject", "Not this week.")
+        case = stage.case(saga)
+        cause, held = case["cause"], _binding(saga) in account.bindings(team)
+        story.check("a case: the authority is lost", cause == "authority_lost", cause)
+        story.check("no other authority was tried: the grant is there", held)
+        story.check("the environment waits for it", account.holds(bucket) == {_MARKER})
+        _settled_by_two(stage, story, case)
+        stage.wait(saga, "compensated")
+    finally:
+        account.allow_revoking_again(team)
+    story.check("the grant is revoked", _binding(saga) not in account.bindings(team))
     story.check("the environment is removed", account.holds(bucket) is None)
+    undo = _undo(stage.ledger(saga), 1)
+    role = undo.authority.role
+    story.check("by the declared alternate", role == "environments-revoke_on_call", role)
+    who = [(s.proposed_by, s.confirmed_by) for s in undo.substitutions]
+    story.check("the record names the two", who == [("operator", "operator2")], who)
+    story.check(f"under the undo's own key {saga}:1:undo", undo.key == f"{saga}:1:undo")
+
+
+def _settled_by_two(stage: Stage, story: Story, case: dict[str, Any]) -> None:
+    """One operator proposes the alternate, cannot confirm it, and another one does."""
+    id_, terminal = case["case_id"], stage.operator_terminal
+    offered = [each["alternate"] for each in case["alternates"]]
+    story.check("the case names the declared alternate", offered == ["access_on_call"], offered)
+    story.tell("sagaplane cases propose retry_with_alternate; another operator: cases confirm")
+    terminal.run("cases", "claim", id_)
+    why = ("--alternate", "access_on_call", "--reason", "The role was cut back by mistake.")
+    terminal.run("cases", "propose", id_, "retry_with_alternate", *why)
+    proposal = stage.operator.get(f"/cases/{id_}").body["proposal"]["proposal_id"]
+    answer = {"proposal_id": proposal, "answer": "confirm"}
+    own = stage.operator.post(f"/cases/{id_}/proposal/answer", answer)
+    story.check("nobody confirms their own proposal", own.codes == {"another_person_needed"}, own)
+    stage.second_operator_terminal.run("cases", "confirm", id_, "--yes")
 
 
 _MARKER = ".sagaplane/environment.json"
