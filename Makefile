@@ -14,7 +14,7 @@ setup: .venv/stamp node_modules/stamp .emulator/stamp ## install everything, loc
 demo: setup ## deploy to a local AWS and play the scenes of order 4471
 	$(RUN)/python -m infra.local.demo
 
-demo-console: setup ## the console with something to decide, and two people to sign in as; Ctrl-C ends it
+demo-console: setup ## the console with something to decide, and three people to sign in as; Ctrl-C ends it
 	$(RUN)/python -m infra.local.demo.console
 
 up: setup ## start the local AWS, deploy, seed

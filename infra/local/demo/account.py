@@ -1,4 +1,4 @@
-"""The account that the environments scenes act on, as its administrators see it: real buckets, roles, parameters."""
+"""The account as its administrators see it: the buckets, roles, parameters of environments, and the people's groups."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ class Account:
     s3: Any
     iam: Any
     ssm: Any
+    cognito: Any
     outputs: dict[str, Any]
     emulator: int
 
@@ -42,8 +43,21 @@ class Account:
             client(place, "s3"),
             client(place, "iam"),
             client(place, "ssm"),
+            client(place, "cognito-idp"),
             read_json(place.outputs_file),
             int(read_json(place.emulator_file)["pid"]),
+        )
+
+    def leave(self, person: str, group: str) -> None:
+        """Somebody is taken out of a group; the token that they have stays what it is."""
+        self.cognito.admin_remove_user_from_group(
+            UserPoolId=self.outputs["user_pool_id"], Username=person, GroupName=group
+        )
+
+    def join(self, person: str, group: str) -> None:
+        """And is let in again."""
+        self.cognito.admin_add_user_to_group(
+            UserPoolId=self.outputs["user_pool_id"], Username=person, GroupName=group
         )
 
     def bucket(self, environment: str) -> str:

@@ -15,10 +15,15 @@ from infra.local.demo.plans import CREDIT_NOTE, plan, steps
 from infra.local.demo.stage import SceneStuck, Stage
 from infra.local.place import LocalProblem, Place, read_json
 
-_PEOPLE = {"approver": "decides approvals", "operator": "settles cases"}
+_PEOPLE = {
+    "approver": "decides approvals",
+    "approver2": "is the second where two are needed",
+    "operator": "settles cases",
+}
 _SAGAS = (
     ("4471", "180.00", "awaiting_approval"),
     ("4472", "220.00", "awaiting_approval"),
+    ("4476", "1200.00", "awaiting_approval"),
     ("4473", "99.00", "completed"),
     ("4474", "95.00", "awaiting_manual_resolution"),
     ("4475", "90.00", "compensated"),

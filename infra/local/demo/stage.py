@@ -35,11 +35,13 @@ class Stage:
     agent: Caller
     other_agent: Caller
     approver: Caller
+    approver2: Caller
     operator: Caller
     operator_terminal: Terminal
     second_operator: Caller
     second_operator_terminal: Terminal
     approver_terminal: Terminal
+    approver2_terminal: Terminal
     shop: ShopAdmin
     account: Account
     store: DynamoStore

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from infra.local.demo.scenes import approvals, compensation, environments, plans, recovery
+from infra.local.demo.scenes import (
+    approvals,
+    compensation,
+    environments,
+    plans,
+    recovery,
+    two_approvers,
+)
 from infra.local.demo.stage import Stage
 from infra.local.demo.story import Story
 
@@ -26,6 +33,8 @@ SCENES: tuple[tuple[str, Scene], ...] = (
     ("The shipment fails until its budget is spent: a case", recovery.case_settled),
     ("The same request five times at once; then with other contents", plans.repeated),
     ("The capture's answer is lost after it took effect", recovery.capture_lost),
+    ("1,200.00: two different people agree; 10,000.01: nobody may", two_approvers.two_agree),
+    ("One of two who agreed leaves the approvers: asked anew", two_approvers.one_leaves),
     ("Environments: created, a team let in, an instruction published", environments.published),
     (
         "The channel closes before the publication: undone, another grant intact",
@@ -40,7 +49,7 @@ SCENES: tuple[tuple[str, Scene], ...] = (
     ),
 )
 
-IN_TURN = ((0, 1), (12, 13))
-"""These follow each other: on the same saga, or on the same channel."""
-LONGEST = (14, 6, 15)
+IN_TURN = ((0, 1), (12, 13), (14, 15))
+"""These follow each other: on the same saga, with the same second approver, or on the same channel."""
+LONGEST = (16, 6, 17)
 """In these something is waited for: a lease, an answer that does not come. They begin at once."""
