@@ -146,13 +146,13 @@ def claim(
     if forward.barred:
         # Completed under the bar as well: its saga has turned, and must not be led on by an answer.
         return Stopped(Stop.BARRED)
-    if forward.state is ForwardState.COMPLETED and forward.receipt is not None:
+    if forward.receipt is not None:
         return Answered(forward.receipt)
     if record.case is not None:
         return Stopped(Stop.CASE_OPEN)
     if forward.state is ForwardState.REFUSED:
         return Stopped(Stop.REFUSED)
-    if forward.state is ForwardState.STARTED and now < forward.lease_until:
+    if now < forward.lease_until:
         return Busy(forward.lease_until)
     if forward.conflicted or (forward.digest is not None and forward.digest != digest):
         return Stopped(Stop.KEY_CONFLICT)
@@ -315,9 +315,9 @@ def settles_at(command: Intent, settles_after: int) -> Millis:
 def settle_claim(record: StepRecord, *, now: Millis, lease: Lease, by: str) -> ClaimDecision:
     """Ask to find out what became of the step's calls. Counts no attempt; has a small bound of its own."""
     forward = record.forward
-    if forward.state is ForwardState.COMPLETED and forward.receipt is not None:
+    if forward.receipt is not None:
         return Answered(forward.receipt)
-    if now < forward.lease_until and forward.state in {ForwardState.STARTED, ForwardState.UNKNOWN}:
+    if now < forward.lease_until:
         return Busy(forward.lease_until)
     if forward.settlings >= SETTLINGS:
         return Stopped(Stop.PERSON_NEEDED)

@@ -174,6 +174,7 @@ class Forward(Intent):
     barred: bool = False
     """A barred step never starts again. Set in the transaction that turns the saga."""
     receipt: Receipt | None = None
+    """There exactly when the step is completed."""
     by_hand: bool = False
 
 
