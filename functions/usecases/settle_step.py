@@ -121,8 +121,7 @@ def _inquire(world: StepWorld, record: StepRecord, *, undoing: bool) -> Finding:
         timeout=world.step.call_timeout.total_seconds(),
         arguments=world.step.arguments.model_validate_json(record.arguments),
     )
-    operation = settlement.tombstone if undoing and settlement.tombstone else settlement.status
-    operation = operation or (settlement.tombstone if undoing else None)
+    operation = (settlement.tombstone if undoing else None) or settlement.status
     if operation is None:
         return Unknown(reason="the target has neither a status query nor a tombstone")
     return world.targets.inquire(operation, call)
@@ -149,8 +148,8 @@ def _key_protects(world: StepWorld, record: StepRecord) -> bool:
 
 def _ask_later_if_too_early(world: StepWorld, record: StepRecord, *, undoing: bool) -> None:
     """Not there, and still too early to believe it: asking again would only use up how often one may ask."""
-    last = record.forward.history[-1] if record.forward.history else None
-    if last is None or last.purpose != "settle" or last.outcome != "not_found":
+    last = record.forward.history[-1:]
+    if not any(e.purpose == "settle" and e.outcome == "not_found" for e in last):
         return
     needs_no_absence = (
         world.step.settlement.tombstone is not None if undoing else _key_protects(world, record)

@@ -220,8 +220,8 @@ class UndoIntent:
         raise errors.OutcomeUnknown(f"{self.key}: the target did not say")
 
     def _ask_later_if_too_early(self, command: Undo) -> None:
-        last = command.history[-1] if command.history else None
-        if last is None or last.purpose != "settle" or last.outcome != "not_found":
+        last = command.history[-1:]
+        if not any(e.purpose == "settle" and e.outcome == "not_found" for e in last):
             return
         settlement = self.entry.settlement
         if self._key_protects(command) or settlement.reconcile == "person":
