@@ -9,7 +9,7 @@ from constructs import Construct
 from infra.settings import Settings
 
 FORGOTTEN_AT = "forgotten_at"
-"""From when on a table may forget an item. No record has a field of this name: what is unresolved never expires."""
+"""From when on a table may forget an item. Only what is over has it: see `functions/usecases/retention.py`."""
 
 _KNOWN_OF_OPEN = ["saga_id", "catalogue", "catalogue_version"]
 """Set once, so that the index of open sagas is written when one begins and when it ends, and not in between."""

@@ -1,5 +1,7 @@
 """What must be true, always: the fourteen invariants of the protocol, checked at every change of anything.
 
+And a fifteenth of the tables, which delete what is marked to be forgotten: nothing that is not over is marked.
+
 Between two changes nothing can become false, so each write, each call and each effect is held against the invariants that
 it can break, with the store and the target as they are at that moment. Written from the protocol, not from the code: the
 tables of what may follow what stand here a second time, on purpose.
@@ -116,13 +118,46 @@ class Watch:
     def settled_step(self) -> None:
         """After a whole write: invariant 13, with head and cases as they are now."""
         head = self.world.store.records.get(self._head)
-        if head is None or head.get("outcome") is not None:
+        if head is None:
+            return
+        self._none_forgotten(head)
+        if head.get("outcome") is not None:
             return
         if head.get("due_at") is not None or self.open_cases():
             return
         execution = self.world.machines.executions.get(head.get("execution") or "")
         if execution is None or execution.status != "RUNNING":
             self.violated(13, "no live driver, no deadline, no open case")
+
+    def _none_forgotten(self, head: Item) -> None:
+        """Invariant 15. Steps of a saga that a late effect opens again keep their marks until the starter comes."""
+        marked = self._marked()
+        if not marked or not self._unfinished(head):
+            return
+        if head.get("forgotten_at") is not None:
+            self.violated(15, "the head of a saga that is not over is to be forgotten")
+        elif head.get("due_at") is None:
+            self.violated(15, f"{marked[0]} of a saga that is not over is to be forgotten")
+        elif any(
+            self.world.store.records[k]["forgotten_at"] * 1000 < self.world.now() for k in marked
+        ):
+            self.violated(15, f"{marked[0]} of a saga that is not over may be forgotten by now")
+
+    def _marked(self) -> list[Key]:
+        return [
+            key
+            for key, item in self.world.store.records.items()
+            if item.get("forgotten_at") is not None
+        ]
+
+    def _unfinished(self, head: Item) -> bool:
+        """Not ended, in a person's hands, or with an effect that nobody has accounted for."""
+        steps = [self.world.store.records[key] for key in self._steps]
+        return (
+            head.get("outcome") is None
+            or bool(self.open_cases())
+            or any(step.get("case") or step.get("late") for step in steps)
+        )
 
     def _head_changed(self, old: Item | None, new: Item) -> None:
         if old is None:
@@ -381,6 +416,7 @@ class Watch:
         cases = self.open_cases()
         self._accounts(cases)
         head = self.head()
+        self._kept(head, rested=rested)
         if head.get("outcome") is not None:
             return
         if not rested:
@@ -389,6 +425,15 @@ class Watch:
             self.violated(13, f"at rest without an end or a case: {head['direction']}")
         elif self.world.habits.operator != "silent" and self.world.people.visits:
             self.violated(13, f"people cannot settle it: {[c['cause'] for c in cases]}")
+
+    def _kept(self, head: Item, *, rested: bool) -> None:
+        """Invariant 15 at rest: all of a saga that is over is marked, and nothing of any other."""
+        marked = set(self._marked())
+        if self._unfinished(head):
+            if marked:
+                self.violated(15, f"at rest, not over, and {min(marked, key=str)} is marked")
+        elif rested and not {self._head, *self._steps} <= marked:
+            self.violated(15, "over, and kept for ever")
 
     def _accounts(self, cases: list[Item]) -> None:
         """Invariant 3, and 2 for what lies beyond the boundary."""

@@ -123,6 +123,7 @@ class Case(Frozen):
     open: Identifier | None = None
     due_shard: Identifier | None = None
     due_at: Millis | None = None
+    forgotten_at: int | None = None
     version: int = 0
 
 

@@ -84,6 +84,8 @@ class RequestRecord(Frozen):
     due_at: Millis | None = None
     created_at: Millis
     updated_at: Millis
+    forgotten_at: int | None = None
+    """Set with the end of its last saga, and taken back by every further plan: see `records.Seconds`."""
     version: int = 0
 
     def saga_of(self, plan_digest: str) -> str | None:
@@ -360,7 +362,8 @@ def _request(request: RequestRecord | None, subject: Subject, at: Millis) -> Req
             updated_at=at,
         )
     document = subject.source_document_id or request.source_document_id
-    return request.model_copy(update={"source_document_id": document, "updated_at": at})
+    touched = {"source_document_id": document, "updated_at": at, "forgotten_at": None}
+    return request.model_copy(update=touched)
 
 
 def _document(

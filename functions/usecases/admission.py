@@ -6,6 +6,7 @@ write that records the receipt (seed two, "Record the undo before the next side 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from functions.domain.catalogue import Kind, Step
@@ -71,9 +72,16 @@ def admit(
         created_at=now,
         updated_at=now,
         listed=actor.tenant,
+        retain_for=_longest(validated),
     )
     steps = tuple(_prepared(validated, each, saga_id) for each in validated.steps)
     return Admission(heads.want(head, "start", now=now), steps)
+
+
+def _longest(validated: Validated) -> int:
+    """What a step needs to be known of is needed of its whole saga. In milliseconds."""
+    longest = max(each.step.retain_for for each in validated.steps)
+    return math.ceil(longest.total_seconds()) * 1000
 
 
 def _prepared(validated: Validated, each: ValidatedStep, saga_id: str) -> StepRecord:

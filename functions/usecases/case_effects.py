@@ -161,7 +161,7 @@ def _driven(saga: Saga, after: StepRecord, now: Millis) -> Head:
     if head.direction is Direction.FINISHING and finished and head.outcome is None:
         return heads.complete(head, now=now)
     if head.outcome is not None and not _owes(head, steps):
-        return heads.rest(head)
+        return heads.close(head, now=now)
     return heads.want(_fresh_drivers(head), "resume", now=now)
 
 

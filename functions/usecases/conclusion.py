@@ -126,7 +126,7 @@ def _head_changes(after: StepRecord, head: Head | None, now: int, late: str | No
     return [
         Change(
             key=Key(Table.LEDGER, saga_pk(after.saga_id), HEAD),
-            set=heads.completion_fields(now),
+            set=heads.completion_fields(after.saga_id, now),
             expect=heads.completion_guard(finishing=finishing),
         )
     ]

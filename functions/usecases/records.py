@@ -92,12 +92,13 @@ def parsed(model: type[R], stored: Item) -> R:
 
 
 def read_saga(store: Store, saga_id: str) -> Saga | None:
-    """The whole saga in one consistent read."""
+    """The whole saga in one consistent read. One of which the table has begun to forget the records is none any more."""
     items = store.collection(Table.LEDGER, saga_pk(saga_id))
-    if not items:
+    heads = [parsed(Head, i) for i in items if "index" not in i]
+    steps = tuple(parsed(StepRecord, i) for i in items if "index" in i)
+    if not heads or len(steps) < heads[0].step_count:
         return None
-    steps = [parsed(StepRecord, i) for i in items if "index" in i]
-    return Saga(head=parsed(Head, next(i for i in items if "index" not in i)), steps=tuple(steps))
+    return Saga(head=heads[0], steps=steps)
 
 
 def the_saga(store: Store, saga_id: str) -> Saga:

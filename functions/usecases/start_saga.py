@@ -11,11 +11,12 @@ from typing import Protocol
 
 from functions.domain.ledger import head as heads
 from functions.domain.ledger.records import Head, Saga
-from functions.domain.ledger.recovery import can_be_driven
+from functions.domain.ledger.recovery import can_be_driven, is_over
 from functions.domain.shape import Shape, ShapeStep
 from functions.ports import JSON, Clock, MachineGone, Machines, NoMachine, Notices, Stale, Store
 from functions.usecases.open_case import open_late_case, open_saga_case
 from functions.usecases.records import changed, read_saga
+from functions.usecases.retention import keep, retain
 
 LOOK_AGAIN = 5 * 60 * 1000
 START_AGAIN = 30 * 1000
@@ -59,12 +60,16 @@ def attend_to(
     saga = read_saga(store, saga_id)
     if saga is None:
         return "unknown"
+    if not is_over(saga):
+        saga = keep(store, saga)
+        if saga is None:
+            return "raced"
     for step in saga.steps:
         if step.late is not None and step.case is None:
             open_late_case(store, clock, notices, saga, step.index)
             return "case"
     if saga.head.wanted != "resume" and not can_be_driven(saga):
-        return _let_rest(store, saga.head)
+        return _let_rest(store, clock, saga)
     try:
         if saga.head.execution is not None and saga.head.wanted in {None, "case"}:
             return _check_driver(store, clock, machines, notices, compiled, saga)
@@ -74,7 +79,10 @@ def attend_to(
         return "case"
 
 
-def _let_rest(store: Store, head: Head) -> str:
+def _let_rest(store: Store, clock: Clock, saga: Saga) -> str:
+    head = saga.head
+    if is_over(saga) and head.retain_for is not None and head.forgotten_at is None:
+        return "retained" if retain(store, saga, until=clock.now() + head.retain_for) else "raced"
     if head.wanted is not None or head.due_at is not None:
         try:
             store.write([changed(head, heads.rest(head))])

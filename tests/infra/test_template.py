@@ -73,10 +73,13 @@ def test_a_table_can_be_restored_and_is_not_deleted_by_a_slip(product: Deployed,
     assert {t["DeletionPolicy"] for t in product.whole("AWS::DynamoDB::Table")} == {"Retain"}
 
 
-def test_no_record_carries_what_a_table_forgets_items_by() -> None:
-    """An approval's `expires_at` is a deadline to decide, not a day to be deleted on."""
+def test_a_record_carries_what_its_table_forgets_it_by_and_none_begins_with_it() -> None:
+    """How often a document was planned for is kept for good: a new request id must not begin anew."""
+    carrying = {r.__name__ for r in get_args(Record) if FORGOTTEN_AT in r.model_fields}
+    assert carrying == {"Head", "StepRecord", "Approval", "Case", "RequestRecord"}
     for record in get_args(Record):
-        assert FORGOTTEN_AT not in record.model_fields
+        if record.__name__ in carrying:
+            assert record.model_fields[FORGOTTEN_AT].default is None
 
 
 def test_the_ledger_streams_what_was_written_and_lists_what_is_due_and_what_there_is(

@@ -341,3 +341,35 @@ def test_an_error_that_nobody_planned_for_is_an_illegal_state(monkeypatch: Break
 
     monkeypatch.setattr(conclusion, "_head_changes", broken)
     assert "unplanned: run 0" in violated(full("c"))
+
+
+def test_15_a_saga_is_marked_while_a_person_has_it(monkeypatch: Break) -> None:
+    sound = head.attend
+
+    def careless(*args: Any, **how: Any) -> Head:
+        return sound(*args, **how).model_copy(update={"forgotten_at": 2_000_000_000})
+
+    monkeypatch.setattr(head, "attend", careless)
+    found = violated(full("pr"), refuses(1))
+    assert "invariant 15: the head of a saga that is not over is to be forgotten" in found
+
+
+def test_15_a_saga_that_is_over_is_kept_for_ever(monkeypatch: Break) -> None:
+    monkeypatch.setattr(head, "retained", lambda before, until: head.rest(before))  # noqa: ARG005
+    assert "invariant 15: over, and kept for ever" in violated(full("cpr"))
+
+
+def test_15_a_step_of_a_saga_that_is_not_over_is_marked(monkeypatch: Break) -> None:
+    sound = forward.claim
+
+    def marking(*args: Any, **how: Any) -> Any:
+        decision = sound(*args, **how)
+        record = getattr(decision, "record", None)
+        if record is None:
+            return decision
+        return replace(decision, record=record.model_copy(update={"forgotten_at": 1}))
+
+    monkeypatch.setattr(forward, "claim", marking)
+    found = violated(full("cr"), refuses(1))
+    assert "invariant 15: " in found
+    assert "may be forgotten by now" in found

@@ -217,7 +217,8 @@ def test_the_last_steps_blind_write_equals_completing_every_head_that_its_guard_
     if not guarded(before, heads.completion_guard(finishing=finishing)):
         return
     blind = Head.model_validate(
-        before.model_dump(mode="json") | heads.completion_fields(LATER), strict=False
+        before.model_dump(mode="json") | heads.completion_fields(before.saga_id, LATER),
+        strict=False,
     )
     assert blind == heads.complete(before, now=LATER)
     assert blind.outcome is SagaOutcome.COMPLETED

@@ -28,7 +28,7 @@ from functions.usecases.run_step import run_step
 from functions.usecases.undo_step import undo_step
 from functions.usecases.world import StepRef
 from tests.unit.kernel import KEYS_KEPT_FOR, SAGA, SETTLES, SETTLES_AFTER, Bench, Killed
-from tests.unit.kernel_machine import attend, rest
+from tests.unit.kernel_machine import attend, rest, swept
 
 UNDO_KEYED = ["keys+status+tombstone", "keys+status", "keys"]
 PATIENT = {"StillRunning", "NotSettledYet", "OutcomeUnknown", "NotAppliedYet"}
@@ -632,6 +632,8 @@ def test_a_saga_is_compensated_only_when_nothing_is_owed() -> None:
     assert finish(bench) == "compensated"
     assert bench.head.outcome is SagaOutcome.COMPENSATED
     assert bench.head.ended_at == bench.clock.at
+    assert bench.head.due_at == bench.clock.at
+    assert swept(bench) == {"retained": 1}
     assert bench.head.due_at is None
 
 

@@ -213,10 +213,11 @@ def test_a_saga_that_no_driver_brings_to_an_end_becomes_a_case() -> None:
     assert swept(bench) == {}
 
 
-def test_an_ended_saga_is_due_no_more() -> None:
+def test_an_ended_saga_is_due_once_more_to_say_how_long_it_is_kept() -> None:
     bench = admitted()
     attend(bench)
     rest(bench)
+    assert swept(bench) == {"retained": 1}
     assert bench.head.due_at is None
     bench.clock.pass_(86_400)
     assert swept(bench) == {}

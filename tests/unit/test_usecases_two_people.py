@@ -29,7 +29,7 @@ from functions.usecases.resolve_case import Settled, resolve_case
 from functions.usecases.run_step import run_step
 from functions.usecases.undo_step import undo_step
 from tests.unit.kernel import SECRET, SETTLES_AFTER, Bench, shop
-from tests.unit.kernel_machine import attend, rest
+from tests.unit.kernel_machine import attend, rest, swept
 
 MILLIS = int(SETTLES_AFTER.total_seconds() * 1000)
 ACME, OPERATORS = frozenset({"acme"}), frozenset({"operators"})
@@ -185,6 +185,8 @@ def test_a_second_effect_that_is_accepted_shows_in_the_outcome_also_where_there_
     assert case.cause is CaseCause.SECOND_EFFECT
     assert isinstance(agree(bench, case, ACCEPT), Confirmed)
     assert bench.head.outcome is SagaOutcome.RESOLVED_MANUALLY
+    assert bench.head.open is None
+    assert swept(bench)["retained"] == 1
     assert bench.head.due_at is None
 
 

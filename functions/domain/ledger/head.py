@@ -114,14 +114,14 @@ def completion_guard(*, finishing: bool) -> dict[str, object]:
     }
 
 
-def completion_fields(now: Millis) -> dict[str, object]:
+def completion_fields(saga_id: str, now: Millis) -> dict[str, object]:
     """What the last step's write sets on it: equals `complete` on every head that the guard admits."""
     return {
         "outcome": SagaOutcome.COMPLETED.value,
         "updated_at": now,
         "ended_at": now,
-        "due_at": None,
-        "due_shard": None,
+        "due_at": now,
+        "due_shard": due_shard(saga_id),
         "wanted": None,
         "open": None,
     }
@@ -135,6 +135,7 @@ def accept(head: Head, *, now: Millis) -> Head:
 
 
 def _ended(head: Head, outcome: SagaOutcome, now: Millis) -> Head:
+    """It is due once more: the sweeper says until when its records are kept."""
     # An undo's case says nothing more once everything is settled; another one is still somebody's to look at.
     attention = Attention.MANUAL if head.attention is Attention.MANUAL else Attention.NONE
     return head.model_copy(
@@ -143,8 +144,8 @@ def _ended(head: Head, outcome: SagaOutcome, now: Millis) -> Head:
             "attention": attention,
             "updated_at": now,
             "ended_at": now,
-            "due_at": None,
-            "due_shard": None,
+            "due_at": now,
+            "due_shard": due_shard(head.saga_id),
             "wanted": None,
             "open": None,
         }
@@ -160,6 +161,7 @@ def want(head: Head, what: Literal["start", "resume", "case"], *, now: Millis) -
         update={
             "wanted": what,
             "open": open_shard(head.saga_id),
+            "forgotten_at": None,
             "updated_at": now,
             "due_at": now,
             "due_shard": due_shard(head.saga_id),
@@ -178,16 +180,30 @@ def attend(head: Head, attention: Attention, *, now: Millis) -> Head:
 
 
 def rest(head: Head) -> Head:
-    """Nothing can be driven, and nothing is asked for: no reminder is needed. One that has ended is open no more."""
-    closed = head.outcome is not None and head.attention is Attention.NONE
+    """Nothing can be driven, and nothing is asked for: no reminder is needed."""
+    return head.model_copy(update={"wanted": None, "due_at": None, "due_shard": None})
+
+
+def close(head: Head, *, now: Millis) -> Head:
+    """An ended saga's last case is settled: it is due once more, as at its end."""
     return head.model_copy(
         update={
             "wanted": None,
-            "due_at": None,
-            "due_shard": None,
-            "open": None if closed else head.open,
+            "open": None,
+            "due_at": now,
+            "due_shard": due_shard(head.saga_id),
         }
     )
+
+
+def retained(head: Head, *, until: Millis) -> Head:
+    """Ended, and nobody has a case of it: what is known of it is kept until then."""
+    return rest(head).model_copy(update={"open": None, "forgotten_at": expiry(until)})
+
+
+def expiry(until: Millis) -> int:
+    """When a record may be forgotten, as the tables want it: in whole seconds, never early."""
+    return -(-until // 1000)
 
 
 def release(head: Head, *, now: Millis) -> Head:

@@ -16,6 +16,8 @@ from functions.domain.outcome import Frozen, Identifier, Receipt, ShortText
 
 HISTORY_LENGTH = 40
 Millis = int
+Seconds = int
+"""Since the epoch: from then on a table forgets a record that has it as `forgotten_at`. Nothing unresolved has."""
 LongText = Annotated[str, StringConstraints(max_length=20_000)]
 
 
@@ -223,6 +225,7 @@ class StepRecord(Frozen):
     approval: Identifier | None = None
     """The latest round of asking people, where there was one."""
     rounds: int = 0
+    forgotten_at: Seconds | None = None
     version: int = 0
 
 
@@ -278,6 +281,9 @@ class Head(Frozen):
     """Set until the saga has ended and no case of it is open: the functions that its steps need must stay."""
     due_shard: Identifier | None = None
     due_at: Millis | None = None
+    retain_for: Millis | None = None
+    """How long its records are kept after its end: the longest that one of its steps asks for."""
+    forgotten_at: Seconds | None = None
     version: int = 0
 
 

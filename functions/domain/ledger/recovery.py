@@ -21,3 +21,18 @@ def can_be_driven(saga: Saga) -> bool:
     if not owed:
         return saga.head.outcome is None
     return any(step.case is None and not unmet(saga, step.index) for step in owed)
+
+
+def is_over(saga: Saga) -> bool:
+    """Whether it has ended for good: nothing is owed, nobody has a case of it, and no late effect waits for one."""
+    head = saga.head
+    return (
+        head.outcome is not None
+        and head.attention is Attention.NONE
+        and head.wanted is None
+        and not any(step.case or step.late for step in saga.steps)
+        and (
+            head.direction is not Direction.COMPENSATING
+            or all(is_settled(step) for step in saga.steps)
+        )
+    )
