@@ -14,7 +14,7 @@ WHY: Mapping[str, str] = {
         "the scope, each action, and the resources it is for."
     ),
     "budget": (
-        "Every retry is counted in the ledger and ends: give at least one attempt, a positive interval, a longest pause "
+        "Every retry is counted in the ledger and ends: give 1 to 900 attempts, a positive interval, a longest pause "
         "that is not shorter than it, and a backoff of 1 or more."
     ),
     "circular_requirement": "A step runs after what it requires. Break the circle: one of them can do without the other.",

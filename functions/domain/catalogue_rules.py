@@ -32,6 +32,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 _REFERENCE = re.compile(r"[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)*:[a-z_][a-z0-9_]*")
 _SETTING = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 _LONGEST_FUNCTION = timedelta(minutes=15)  # Lambda's own limit
+_MOST_ATTEMPTS = 900  # Step Functions repeats at most 999 times, and the machine has some to spare
 _ORDER = tuple(Kind)
 
 
@@ -292,6 +293,8 @@ def _settlement(subject: str, settlement: Settlement, retain_for: timedelta) -> 
 def _pace(subject: str, retry: Retry, call_timeout: timedelta) -> Rule:
     if retry.attempts < 1:
         yield Broken(subject, "budget", "has a budget below one attempt")
+    if retry.attempts > _MOST_ATTEMPTS:
+        yield Broken(subject, "budget", f"has a budget above {_MOST_ATTEMPTS} attempts")
     if retry.interval <= timedelta(0) or retry.longest < retry.interval or retry.backoff < 1:
         yield Broken(
             subject, "budget", "asks again at no sensible pace: interval, longest, backoff"

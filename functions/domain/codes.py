@@ -66,6 +66,7 @@ class Code(StrEnum):
     UNKNOWN_ARGUMENT = "unknown_argument", 422, "Unknown argument", "The step has no such argument."
     KIND_ORDER = "kind_order", 422, "Wrong order of kinds", "Compensable steps come first, then the pivot, then retriable steps."
     SECOND_PIVOT = "second_pivot", 422, "More than one pivot", "A plan crosses the point of no return at most once."
+    HISTORY_TOO_LONG = "history_too_long", 422, "Too much to retry", "With every attempt of every step one execution could outgrow its history."
     MISSING_REQUIREMENT = "missing_requirement", 422, "Requirement missing", "The step needs the result of a step that is not in the plan."
     REQUIREMENT_AFTER_USE = "requirement_after_use", 422, "Requirement comes too late", "The step whose result is needed comes later in the plan."
     AMBIGUOUS_RESULT = "ambiguous_result", 422, "Ambiguous result", "Several earlier steps could give the result; `uses` must name one."

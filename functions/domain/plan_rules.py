@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from functions.domain.catalogue import Catalogue, Kind, Step
+from functions.domain.history import MOST_EVENTS, worst_history
 from functions.domain.plan import PlannedStep
 from functions.domain.problems import Code, Problem, problem, quoted
 from functions.domain.schema_problems import closest
@@ -90,6 +91,15 @@ def kind_order(steps: Sequence[Placed]) -> Iterator[Problem]:
             )
             yield each.problem(Code.KIND_ORDER, message, hint, "name")
         earlier.append((each, kind))
+
+
+def history(steps: Sequence[Placed]) -> Iterator[Problem]:
+    """What one execution can record, at worst. Asked of plans that have a machine at all."""
+    events = worst_history([each.step for each in steps if each.step is not None])
+    if events > MOST_EVENTS:
+        message = f"With all attempts this plan could take {events} events, and one execution is given {MOST_EVENTS}."
+        hint = "Propose fewer steps, or several requests."
+        yield problem(Code.HISTORY_TOO_LONG, message, hint, at=("steps",))
 
 
 def bindings(each: Placed, steps: Sequence[Placed]) -> dict[str, int] | list[Problem]:

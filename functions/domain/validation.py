@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from functions.domain.catalogue import Catalogue, Precondition, Step, Violation
 from functions.domain.keys import canonical, digest
 from functions.domain.plan import Plan
-from functions.domain.plan_rules import Placed, bindings, kind_order, names, placed
+from functions.domain.plan_rules import Placed, bindings, history, kind_order, names, placed
 from functions.domain.problems import Code, Problem, listed, problem, quoted
 from functions.domain.schema_problems import Spot, fit
 from functions.domain.shape import Shape, shape_of
@@ -101,7 +101,7 @@ def check_static(plan: Plan, catalogue: Catalogue) -> Static:
         found = problem(Code.UNKNOWN_CATALOGUE, message, hint, at=("catalogue",), allowed=known)
         return Static(plan, catalogue, (found,))
     steps = placed(plan.steps, catalogue)
-    problems = [*names(steps, catalogue), *kind_order(steps)]
+    problems = [*names(steps, catalogue), *kind_order(steps)] or [*history(steps)]
     arguments: list[BaseModel | None] = []
     requires: list[Mapping[str, int]] = []
     for each in steps:
