@@ -15,7 +15,8 @@ from typing import Final
 from functions.domain.catalogue import Kind, Retry, Step
 
 MOST_EVENTS: Final = 20_000
-_EXECUTION: Final = 2
+_EXECUTION: Final = 4
+"""Its start and its end, and the state that gives up."""
 _TASK: Final = 2
 _ATTEMPT: Final = 3
 _ATTEMPT_WITH_TOKEN: Final = 4
