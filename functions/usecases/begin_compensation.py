@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from functions.domain import approvals
 from functions.domain.approvals import Approval, ApprovalState
 from functions.domain.ledger import forward
@@ -14,31 +17,32 @@ from functions.usecases.records import changed, read_approval, the_saga
 from functions.usecases.world import StepRef
 
 TRIES = 20
+Why = Callable[[Saga, Approval | None, int], str]
 
 
 def begin_compensation(store: Store, clock: Clock, ref: StepRef) -> None:
     """Turn the saga because step `ref` did not end well. Idempotent.
 
-    Raises Superseded for an old driver and StepBarred where the boundary is being, or has been, crossed.
+    Raises Superseded for an old driver, StepBarred where the boundary is being, or has been, crossed, and BadRequest for a
+    step that the saga does not have.
     """
-    turn(store, clock, ref.saga_id, ref.index, reason=None, epoch=ref.epoch)
+    turn(store, clock, ref.saga_id, partial(_why, ref.index), epoch=ref.epoch)
 
 
 def turn(
     store: Store,
     clock: Clock,
     saga_id: str,
-    index: int | None,
+    why: Why,
     *,
-    reason: str | None,
-    epoch: int | None,
+    epoch: int | None = None,
 ) -> Saga:
     """The transaction: the head's direction, a bar on every step that is not completed, the open approval closed.
 
     What never happened is not owed from here on: the machine enters the chain of undos at the step that failed, so nobody
     asks the steps behind it.
 
-    `reason` is taken from the step's own record where it is None. Answers the saga as it was just before.
+    `why` makes the reason of the saga, its latest approval and the time. Answers the saga as it was just before.
     """
     for _ in range(TRIES):
         saga = the_saga(store, saga_id)
@@ -49,9 +53,9 @@ def turn(
         if not heads.may_compensate(saga.head):
             raise errors.StepBarred(f"{saga_id}: at its boundary, or past it")
         approval = _latest_approval(store, saga)
-        why = reason or _why(saga, index, approval, clock.now())
+        now = clock.now()
         try:
-            store.write(_changes(saga, approval, why, clock.now()))
+            store.write(_changes(saga, approval, why(saga, approval, now), now))
         except Stale:
             continue
         return saga
@@ -64,7 +68,7 @@ def _changes(saga: Saga, approval: Approval | None, why: str, now: int) -> list[
     changes += [
         changed(step, undos.waive(forward.bar(step)))
         for step in saga.steps
-        if step.forward.state is not ForwardState.COMPLETED and not step.forward.barred
+        if step.forward.state is not ForwardState.COMPLETED
     ]
     if approval is not None and approval.state in {ApprovalState.OPEN, ApprovalState.APPROVED}:
         changes.append(changed(approval, approvals.close(approval, now)))
@@ -76,9 +80,9 @@ def _latest_approval(store: Store, saga: Saga) -> Approval | None:
     return read_approval(store, asked) if asked is not None else None
 
 
-def _why(saga: Saga, index: int | None, approval: Approval | None, now: int) -> str:
-    if index is None or index >= len(saga.steps):
-        return "the saga was stopped"
+def _why(index: int, saga: Saga, approval: Approval | None, now: int) -> str:
+    if index >= len(saga.steps):
+        raise errors.BadRequest(f"{saga.head.saga_id}: there is no step {index}")
     step = saga.steps[index]
     if approval is not None and approval.index == index:
         denied = approvals.denial(approval, now)

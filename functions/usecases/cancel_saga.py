@@ -35,7 +35,7 @@ def cancel_saga(
     if saga.head.outcome is not None:
         return TooLate(f"The saga has ended: {saga.head.outcome.value}.")
     try:
-        turn(store, clock, saga_id, None, reason=f"cancelled by {person}", epoch=None)
+        turn(store, clock, saga_id, lambda *_: f"cancelled by {person}")
     except StepBarred:
         return TooLate("The saga is at its point of no return, or past it.")
     _tell_the_machine(store, callbacks, saga)

@@ -48,7 +48,7 @@ FIRST = {
     "claim_case": "test_usecases_cases",
     "start_saga": "test_usecases_driving",
     "rescue": "test_usecases_driving",
-    "begin_compensation": "test_usecases_compensation",
+    "begin_compensation": "test_usecases_turning",
     "finish_compensation": "test_usecases_compensation",
     "undo_intent": "test_usecases_compensation",
     "aws/dynamo": "test_store",
