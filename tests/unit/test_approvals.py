@@ -210,6 +210,29 @@ def test_a_machine_that_comes_to_wait_for_a_decided_approval_is_due_its_answer(s
     assert (fresh.due_at, fresh.due_shard) == (ENDS, "due-0")
 
 
+def waiting(approval: Approval, token: str, execution: str = "saga-1-1") -> Approval:
+    return approvals.waited_for(approval, token=token, execution=execution, due_shard="due-0")
+
+
+def test_each_attempt_of_one_gate_is_answered_and_none_of_an_earlier_driver() -> None:
+    first = waiting(asked(), "one")
+    assert (first.token, first.earlier_tokens) == ("one", ())
+    again = waiting(waiting(first, "two"), "two")
+    assert (again.token, again.earlier_tokens) == ("two", ("one",))
+    anew = waiting(again, "three", "saga-1-2")
+    assert (anew.token, anew.earlier_tokens) == ("three", ())
+    many = asked()
+    for number in range(approvals.MOST_TOKENS + 3):
+        many = waiting(many, f"token-{number}")
+    assert many.earlier_tokens == tuple(f"token-{n}" for n in range(2, approvals.MOST_TOKENS + 2))
+
+
+def test_a_rejection_tells_its_reason() -> None:
+    rejected = decide(asked(), said="reject", reason="The customer has cancelled.").approval
+    told = approvals.denial(rejected, NOW)
+    assert told == "rejected by an approver: The customer has cancelled."
+
+
 def test_an_approval_permits_exactly_what_it_was_given_for() -> None:
     approval = decided(asked(), "approver-1")
     assert permits(approval)
@@ -227,6 +250,8 @@ def test_a_yes_that_was_revoked_does_not_count_and_neither_does_one_of_who_may_n
     assert not permits(both, needed=2, revoked=["approver-2"])
     assert permits(both, needed=1, revoked=["approver-2"])
     assert not permits(both, needed=1, revoked=["approver-1", "approver-2"])
+    no = Decision(person="approver-3", decision="reject", at=NOW)
+    assert permission.agreed(asked(decisions=(no, *both.decisions))) == permission.agreed(both)
     altered = both.model_copy(update={"excluded": ("approver-1",)})
     assert permission.agreed(altered) == ("approver-2",)
     assert not permits(altered, needed=2)
