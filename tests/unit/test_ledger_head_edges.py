@@ -90,20 +90,16 @@ def test_a_case_of_an_undo_hides_none_of_the_saga() -> None:
     assert heads.attend(head(), Attention.BLOCKED, now=LATER).attention is Attention.BLOCKED
 
 
-@pytest.mark.parametrize(
-    ("change", "open_"),
-    [
-        (ENDED, None),
-        (WATCHED, "open-1"),
-        ({**ENDED, "attention": Attention.MANUAL}, "open-1"),
-        ({}, "open-1"),
-    ],
-)
-def test_only_what_has_ended_and_is_nobodys_is_open_no_more(
-    change: dict[str, Any], open_: str | None
-) -> None:
-    resting = heads.rest(head(open="open-1", due_at=NOW, due_shard="due-1", **change))
-    assert (resting.open, resting.due_at, resting.due_shard) == (open_, None, None)
+def test_what_rests_is_reminded_of_no_more_and_is_open_until_it_is_retained_or_closed() -> None:
+    due: dict[str, Any] = {"open": "open-1", "due_at": NOW, "due_shard": "due-1", "wanted": "case"}
+    resting = heads.rest(head(**due))
+    assert (resting.open, resting.due_at, resting.due_shard) == ("open-1", None, None)
+    assert resting.wanted is None
+    kept = heads.retained(head(**due), until=LATER)
+    assert (kept.open, kept.due_at, kept.due_shard) == (None, None, None)
+    assert kept.forgotten_at == -(-LATER // 1000)
+    closed = heads.close(head(**due), now=LATER)
+    assert (closed.open, closed.due_at, closed.wanted) == (None, LATER, None)
 
 
 @pytest.mark.parametrize(
