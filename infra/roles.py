@@ -39,6 +39,7 @@ class Places:
     user_pool: str
     approvals: str
     cases: str
+    bus: str
     functions_parameter: str
     machines: str
     machine_role: str
@@ -214,6 +215,7 @@ def _start_executions(at: Places) -> Grants:
         _allow(("ssm:GetParameter",), at.functions_parameter),
         _allow((*_MAKE, "states:StartExecution"), *at.machine_arns()),
         _allow(("states:DescribeExecution",), *at.execution_arns()),
+        _allow(("events:PutEvents",), at.bus),
         _pass_machine_role(at),
     ]
 

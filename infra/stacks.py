@@ -8,6 +8,7 @@ from constructs import Construct
 from infra import catalogues, roles
 from infra.alarms import Alarms
 from infra.api import Api
+from infra.bus import Bus
 from infra.catalogues import DeployedCatalogue
 from infra.code import function_code
 from infra.controls import Controls
@@ -82,6 +83,7 @@ class SagaplaneStack(Stack):
         self._runtime = Runtime(settings, code)
         self.tables = Tables(self, "Tables", settings=settings)
         self.queues = Queues(self, "Queues", settings=settings)
+        self.bus = Bus(self, "Events", settings=settings).bus
         self.machine_role = MachineRole(self, "Machines")
         groups = [*_groups(loaded, "approvers", "operators"), *tenant_groups(settings)]
         self.api = Api(self, "Api", settings=settings)
@@ -131,6 +133,7 @@ class SagaplaneStack(Stack):
             **self._catalogue_references(),
             **self._queue_urls(),
             **self._machine_names(),
+            "EVENT_BUS": self.bus.event_bus_name,
             "FUNCTIONS_PARAMETER": parameter_name(self.settings),
         }
         starter = Starter(
@@ -217,6 +220,7 @@ class SagaplaneStack(Stack):
             user_pool=self.people.pool.user_pool_arn,
             approvals=self.queues.approvals.queue_arn,
             cases=self.queues.cases.queue_arn,
+            bus=self.bus.event_bus_arn,
             functions_parameter=self.format_arn(
                 service="ssm",
                 resource="parameter",
@@ -261,6 +265,7 @@ class SagaplaneStack(Stack):
             "LedgerTable": self.tables.ledger.table_name,
             "PeopleTable": self.tables.people.table_name,
             "ApprovalsQueueUrl": self.queues.approvals.queue_url,
+            "EventBusName": self.bus.event_bus_name,
             "CasesQueueUrl": self.queues.cases.queue_url,
             "ApproverGroups": ",".join(_groups(self._loaded, "approvers")),
             "OperatorGroups": ",".join(_groups(self._loaded, "operators")),

@@ -12,6 +12,7 @@ from functions.domain.shape import Shape
 from functions.handlers.wiring import (
     all_catalogues,
     clock,
+    events,
     machines,
     notices,
     parameter,
@@ -68,7 +69,7 @@ def _bindings(shape: Shape, versions: Mapping[str, Any]) -> Bindings:
 
 def attend_to_saga(saga_id: str) -> str:
     """Start, resume or look after one saga."""
-    return attend_to(store(), clock, machines(), notices(), compiled, saga_id)
+    return attend_to(store(), clock, machines(), notices(), compiled, saga_id, ended=events().ended)
 
 
 def attend_to_request(tenant: str, request_id: str) -> str:

@@ -14,6 +14,7 @@ from botocore.config import Config
 from functions.aws.clock import SystemClock
 from functions.aws.cognito import CognitoDirectory
 from functions.aws.dynamo import DynamoStore
+from functions.aws.eventbridge import EventBridgeEvents
 from functions.aws.idempotency import once
 from functions.aws.imports import ImportedAdapters, catalogues
 from functions.aws.secretsmanager import SecretsManagerCredentials
@@ -114,6 +115,13 @@ def notices() -> SqsNotices:
         approvals=os.environ.get("APPROVALS_QUEUE_URL"),
         cases=os.environ.get("CASES_QUEUE_URL"),
     )
+
+
+@cache
+def events() -> EventBridgeEvents:
+    """Where other systems are told."""
+    client = boto3.client("events", config=_QUICK)
+    return EventBridgeEvents(client, bus=os.environ["EVENT_BUS"])
 
 
 @cache

@@ -6,7 +6,7 @@ under the same name. Everything is read from the ledger, so starting and resumin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from functions.domain.ledger import head as heads
@@ -27,6 +27,14 @@ class Compile(Protocol):
 
     def __call__(self, shape: Shape) -> tuple[str, Mapping[str, JSON]]:
         """The machine of this shape, with the functions of this deployment. Raises NoMachine."""
+
+
+Ended = Callable[[Saga], None]
+"""Tells other systems that a saga is over; may be told more than once."""
+
+
+def nobody(_: Saga) -> None:
+    """Where nobody is told."""
 
 
 def shape_of(saga: Saga) -> Shape:
@@ -52,6 +60,7 @@ def attend_to(
     notices: Notices,
     compiled: Compile,
     saga_id: str,
+    ended: Ended = nobody,
 ) -> str:
     """Do what a saga's head asks for: start, resume, open the case of a late effect. Safe to repeat at any moment.
 
@@ -69,7 +78,7 @@ def attend_to(
             open_late_case(store, clock, notices, saga, step.index)
             return "case"
     if saga.head.wanted != "resume" and not can_be_driven(saga):
-        return _let_rest(store, clock, saga)
+        return _let_rest(store, clock, ended, saga)
     try:
         if saga.head.execution is not None and saga.head.wanted in {None, "case"}:
             return _check_driver(store, clock, machines, notices, compiled, saga)
@@ -79,9 +88,11 @@ def attend_to(
         return "case"
 
 
-def _let_rest(store: Store, clock: Clock, saga: Saga) -> str:
+def _let_rest(store: Store, clock: Clock, ended: Ended, saga: Saga) -> str:
     head = saga.head
     if is_over(saga) and head.retain_for is not None and head.forgotten_at is None:
+        # Told first, so that it is told at least once: the mark is what ends being due.
+        ended(saga)
         return "retained" if retain(store, saga, until=clock.now() + head.retain_for) else "raced"
     if head.wanted is not None or head.due_at is not None:
         try:

@@ -19,6 +19,7 @@ AT = roles.Places(
     user_pool="arn:pool",
     approvals="arn:approvals",
     cases="arn:cases",
+    bus="arn:bus",
     functions_parameter="arn:parameter",
     machines="sagaplane-x-",
     machine_role="arn:role",

@@ -165,6 +165,7 @@ def starting() -> set[Grant]:
     grants = making() | {("states:StartExecution", machine) for machine in machines()}
     executions = [m.replace(":stateMachine:", ":execution:") + ":*" for m in machines()]
     grants |= {("states:DescribeExecution", execution) for execution in executions}
+    grants |= on("${EventsBus.Arn}", "events:PutEvents")
     return grants | on(
         OURS % ("ssm", "parameter/sagaplane/production/functions"), "ssm:GetParameter"
     )

@@ -106,6 +106,7 @@ def _deploy(*, tables: bool) -> None:
             Name=f"{lambdas.SECRET_PREFIX}/{CATALOGUE.name}/{service}",
             SecretString=shopfront.token(service),
         )
+    AWS.client("events").create_event_bus(Name=lambdas.EVENT_BUS)
     AWS.client("ssm").put_parameter(
         Name=lambdas.PARAMETER, Value=lambdas.published(CATALOGUE), Type="String"
     )

@@ -25,6 +25,7 @@ from tests.sagas.clients import ACCOUNT, AWS, REGION, ApiCall, LedgerAlone
 __all__ = ["ACCOUNT", "AWS", "REGION", "ApiCall"]
 
 LEDGER, PEOPLE = "ledger", "people"
+EVENT_BUS = "sagaplane-test"
 APPROVALS_QUEUE, CASES_QUEUE = "approvals", "cases"
 SECRET_PREFIX, PARAMETER = "sagaplane/test", "/sagaplane/test/functions"
 USER_POOL = "USER_POOL_ID"
@@ -166,6 +167,7 @@ def functions(catalogue: Catalogue) -> dict[str, Function]:
         **approvals,
         **cases,
         **machines,
+        "EVENT_BUS": EVENT_BUS,
         "FUNCTIONS_PARAMETER": PARAMETER,
     }
     made = [
