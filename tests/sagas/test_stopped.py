@@ -264,7 +264,9 @@ def test_a_rescue_that_never_hears_of_the_failure_is_made_good_by_the_sweep(stag
 def test_what_is_at_rest_is_left_alone_by_every_sweep_and_rescue(stage: Stage) -> None:
     enter(stage, amount="99.00")
     saga_id = stage.run(plan(amount="99.00"))
+    stage.later(minutes=1)  # says until when it is kept
     before = stage.saga(saga_id)
+    assert before.head.due_at is None
     assert stage.rescue(f"{saga_id}-1") == "at rest"
     stage.later(days=1)
     assert stage.sweep() == {}
