@@ -89,6 +89,14 @@ class Client:
             cursor=cursor,
         )
 
+    def audit(self, saga_id: str) -> Body:
+        """Who did what when, and what was seen, the first thing first: `entries`."""
+        return self._get(f"/sagas/{_part(saga_id)}/audit")
+
+    def review(self, *, since: int, limit: int | None = None, cursor: str | None = None) -> Body:
+        """One page of sagas that ended otherwise than completed, the last one first: `sagas`, and `next`."""
+        return self._get("/review", since=since, limit=limit, cursor=cursor)
+
     def cancel(self, saga_id: str) -> Body:
         """Turn a saga back before its point of no return."""
         return self._call("POST", f"/sagas/{_part(saga_id)}/cancel")

@@ -88,6 +88,7 @@ for _command in (
     plans.request,
     sagas.show,
     sagas.sagas,
+    sagas.review,
     sagas.cancel,
 ):
     app.command()(_command)

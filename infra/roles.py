@@ -89,7 +89,7 @@ def people_api(at: Places) -> Grants:
     """Decides approvals and cases, answers the token of a decision, drains the queue of cases. Creates and starts nothing."""
     return [
         _allow(_WRITE, at.ledger),
-        _allow(("dynamodb:Query",), f"{at.ledger}/index/listed"),
+        _allow(("dynamodb:Query",), f"{at.ledger}/index/listed", f"{at.ledger}/index/review"),
         _allow(_PERSON, at.people),
         _allow(("dynamodb:Query",), f"{at.people}/index/open"),
         _allow(_DRAIN, at.cases),

@@ -26,6 +26,7 @@ class Tables(Construct):
         _index(self.ledger, "due", "due_shard", "due_at")
         _index(self.ledger, "listed", "listed", "created_at")
         _index(self.ledger, "open", "open", "created_at", only=_KNOWN_OF_OPEN)
+        _index(self.ledger, "review", "review", "ended_at")
         self.people = self._table("People", settings=settings)
         _index(self.people, "due", "due_shard", "due_at")
         _index(self.people, "open", "open", "created_at")

@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
+from cli.errors import Stop
 from cli.moments import since_millis
 from cli.options import Json, Limit, Profile, SagaId, Timeout, Yes
+from cli.views.audit import audit_page
+from cli.views.review import grouped, review_page
 from cli.views.saga import saga_page
 from cli.views.sagas import sagas_page
 from cli.views.timeline import timeline_page
-from cli.work import Work, collected
+from cli.work import Body, Work, collected
 
 
 class Status(StrEnum):
@@ -40,6 +43,10 @@ def show(
             "--follow", "-f", help="Keep looking until the saga is at rest; Ctrl-C ends it."
         ),
     ] = False,
+    audit: Annotated[
+        bool,
+        typer.Option("--audit", help="For people: who did what when, in order and complete."),
+    ] = False,
     timeout: Timeout = None,
     as_json: Json = False,
     profile: Profile = "",
@@ -50,6 +57,11 @@ def show(
     An agent sees its own sagas and how they ended. With --follow and --json, the last look is printed.
     """
     work = Work(profile, as_json)
+    if follow and audit:
+        raise Stop("--follow and --audit are two different looks: choose one.")
+    if audit:
+        work.answer(work.client.audit(saga_id), audit_page)
+        return
     if follow:
         saga = work.follow(saga_id, until_asked=False, patience=timeout)
     else:
@@ -99,6 +111,39 @@ def sagas(
         since=since_millis(since) if since else None,
     )
     work.answer(found, sagas_page)
+
+
+def review(
+    *,
+    since: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME", help="What ended since: 30m, 12h, 7d, 2w, or a date as 2026-11-30."
+        ),
+    ] = "7d",
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=1000, help="Look at this many at most.")
+    ] = 500,
+    as_json: Json = False,
+    profile: Profile = "",
+) -> None:
+    """List what did not complete, grouped by its reason.
+
+    For people, once a week: sagas that were compensated, and those that people ended by other means. A reason that comes
+    often is a precondition, a limit or a description that is missing.
+    """
+    work = Work(profile, as_json)
+    begin = since_millis(since)
+    found: list[Body] = []
+    cursor: str | None = None
+    while len(found) < limit:
+        page = work.client.review(since=begin, limit=min(100, limit - len(found)), cursor=cursor)
+        found += page["sagas"]
+        cursor = page.get("next")
+        if not cursor:
+            break
+    body = {"since": since, "groups": grouped(found), "more": bool(cursor)}
+    work.answer(body, review_page)
 
 
 def cancel(

@@ -23,6 +23,7 @@ INDEXES = {
     "due": ("due_shard", "due_at"),
     "listed": ("listed", "created_at"),
     "open": ("open", "created_at"),
+    "review": ("review", "ended_at"),
 }
 _LOST = {"ConditionalCheckFailedException", "TransactionConflictException"}
 """Somebody else wrote first, or is just about to."""

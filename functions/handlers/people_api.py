@@ -18,10 +18,12 @@ from functions.handlers import cases_api, identity, notices_api
 from functions.handlers.answers import decision_refused
 from functions.handlers.http import Refusal, answered, api, not_found, shown
 from functions.handlers.wiring import callbacks, clock, logger, store
+from functions.usecases.audit_saga import audit_saga
 from functions.usecases.cancel_saga import Cancelled, cancel_saga
 from functions.usecases.decide_approval import decide_approval
-from functions.usecases.list_records import open_approvals, sagas
+from functions.usecases.list_records import ended_otherwise, open_approvals, sagas
 from functions.usecases.records import read_approval, read_saga
+from functions.usecases.views.audit import Audit, audit
 from functions.usecases.views.people import (
     ApprovalSummary,
     ApprovalView,
@@ -149,6 +151,25 @@ def get_sagas(
     )
     listed = SagaList(sagas=[saga_summary(s) for s in found], next=more)
     return shown(listed)
+
+
+@app.get("/sagas/<saga_id>/audit")
+def get_audit(saga_id: Id) -> Response[Audit]:
+    """Who did what when, and what was seen: attempts, undos, approvals and cases of a saga in order."""
+    gathered = audit_saga(store(), saga_id, tenants=_person().tenants)
+    if gathered is None:
+        raise not_found("saga")
+    return shown(audit(gathered))
+
+
+@app.get("/review")
+def get_review(
+    since: Annotated[int, Query(ge=0)] = 0, limit: Limit = 50, cursor: Cursor = None
+) -> Response[SagaList]:
+    """Sagas that ended otherwise than completed since then (in milliseconds since the epoch), the last one first."""
+    tenants = _person().tenants
+    found, more = ended_otherwise(store(), tenants, since=since, limit=limit, start=cursor)
+    return shown(SagaList(sagas=[saga_summary(s) for s in found], next=more))
 
 
 @app.post("/sagas/<saga_id>/cancel")

@@ -13,6 +13,7 @@ INDEXES = {
     "due": ("due_shard", "due_at"),
     "listed": ("listed", "created_at"),
     "open": ("open", "created_at"),
+    "review": ("review", "ended_at"),
 }
 
 

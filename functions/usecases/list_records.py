@@ -54,6 +54,27 @@ def sagas(
     return [s for s in found if status is None or status_of(s) is status], more
 
 
+def ended_otherwise(
+    store: Store, tenants: frozenset[str], *, since: int, limit: int, start: str | None
+) -> tuple[list[Saga], str | None]:
+    """Sagas of these tenants that ended otherwise than completed since then, the last one first, tenant by tenant.
+
+    A page may hold fewer than `limit`; the cursor says whether more follow.
+    """
+    items, more = _pages(store, Table.LEDGER, "review", tenants, limit, start)
+    recent = [i for i in items if i["ended_at"] >= since]
+    if len(recent) < len(items):
+        more = _after(tenants, items[0]["tenant"])
+    found = [saga for i in recent if (saga := read_saga(store, i["saga_id"])) is not None]
+    return found, more
+
+
+def _after(tenants: frozenset[str], tenant: str) -> str | None:
+    """Where to go on when nothing more of a tenant is wanted."""
+    following = [name for name in sorted(tenants) if name > tenant]
+    return f"{following[0]}|" if following else None
+
+
 def _of_request(store: Store, tenants: frozenset[str], request_id: str) -> list[str]:
     requests = [read_request(store, tenant, request_id) for tenant in sorted(tenants)]
     return [a.saga_id for r in requests if r is not None for a in reversed(r.history) if a.saga_id]

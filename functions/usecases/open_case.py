@@ -94,6 +94,7 @@ def open_saga_case(
         due_at=now,
     )
     attended = heads.attend(head, Attention.MANUAL, now=now)
+    attended = attended.model_copy(update={"cases": (*head.cases, case.id)})
     try:
         store.write([created(case), changed(head, attended)])
     except Stale:

@@ -69,6 +69,8 @@ OPERATIONS = (
     ),
     Operation("get", "/sagas/{saga_id}", agent_api.get_saga, _ONE, scope="sagas.read"),
     Operation("get", "/sagas", people_api.get_sagas, (Code.INVALID_PARAMETER,)),
+    Operation("get", "/sagas/{saga_id}/audit", people_api.get_audit, _ONE),
+    Operation("get", "/review", people_api.get_review, (Code.INVALID_PARAMETER,)),
     Operation(
         "post",
         "/sagas/{saga_id}/cancel",

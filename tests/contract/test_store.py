@@ -34,7 +34,10 @@ def create_table(client: Any, name: str) -> None:
         AttributeDefinitions=[
             *({"AttributeName": n, "AttributeType": "S"} for n in ("pk", "sk")),
             *({"AttributeName": p, "AttributeType": "S"} for p, _ in INDEXES.values()),
-            *({"AttributeName": n, "AttributeType": "N"} for n in ("due_at", "created_at")),
+            *(
+                {"AttributeName": n, "AttributeType": "N"}
+                for n in sorted({sort for _, sort in INDEXES.values()})
+            ),
         ],
         GlobalSecondaryIndexes=[
             {

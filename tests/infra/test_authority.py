@@ -135,6 +135,7 @@ def test_the_people_s_function_decides_and_answers_but_starts_and_sends_nothing(
     assert product.grants("people-api") == (
         use_of(LEDGER)
         | on(f"{LEDGER}/index/listed", "dynamodb:Query")
+        | on(f"{LEDGER}/index/review", "dynamodb:Query")
         | use_of(PEOPLE)
         | on(f"{PEOPLE}/index/open", "dynamodb:Query")
         | on(CASES, *DRAINING)

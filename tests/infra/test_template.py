@@ -26,7 +26,9 @@ AGENT_ROUTES = {
 }
 PEOPLE_ROUTES = {
     "GET /sagas",
+    "GET /sagas/{saga_id}/audit",
     "POST /sagas/{saga_id}/cancel",
+    "GET /review",
     "GET /approvals",
     "GET /approvals/{approval_id}",
     "POST /approvals/{approval_id}/decision",
@@ -90,6 +92,7 @@ def test_the_ledger_streams_what_was_written_and_lists_what_is_due_and_what_ther
     assert indexes(ledger) == {
         "due": ["due_shard:S", "due_at:N"],
         "listed": ["listed:S", "created_at:N"],
+        "review": ["review:S", "ended_at:N"],
         "open": ["open:S", "created_at:N"],
     }
 

@@ -30,6 +30,7 @@ _INDEXES = {
         "due": ("due_shard", "due_at"),
         "listed": ("listed", "created_at"),
         "open": ("open", "created_at"),
+        "review": ("review", "ended_at"),
     },
     lambdas.PEOPLE: {"due": ("due_shard", "due_at"), "open": ("open", "created_at")},
 }

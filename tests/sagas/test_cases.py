@@ -313,3 +313,33 @@ def test_the_notice_of_a_case_is_taken_over_the_api_and_taken_off_once_it_is_set
     assert (done.status, done.body["state"]) == (200, "settled")
     stage.put_back("cases")
     assert stage.call(OPERATOR, "POST", "/notices/take", {"most": 10}).body == {"notices": []}
+
+
+def test_a_saga_s_audit_and_the_review_are_there_over_the_api_for_its_own_tenant_alone(
+    stage: Stage,
+) -> None:
+    enter(stage)
+    saga_id = stage.run(plan())
+    stage.decide(saga_id, REJECT)
+    assert stage.status(saga_id) == "compensated"
+    found = stage.call(OPERATOR, "GET", f"/sagas/{saga_id}/audit").body["entries"]
+    assert [e["at"] for e in found] == sorted(e["at"] for e in found)
+    assert [e["what"] for e in found if e["kind"] == "saga"] == [
+        "admitted",
+        "turned back",
+        "compensated",
+    ]
+    assert [(e["what"], e["who"]) for e in found if e["kind"] == "approval"] == [
+        ("asked", None),
+        ("reject", "approver-1"),
+    ]
+    [listed] = stage.call(OPERATOR, "GET", "/review").body["sagas"]
+    assert (listed["saga_id"], listed["status"]) == (saga_id, "compensated")
+    assert "no" in listed["reason"]
+    later = stage.clock.now() + 1
+    assert stage.call(OPERATOR, "GET", f"/review?since={later}").body["sagas"] == []
+    elsewhere = person("omar", "fulfilment-operators", "tenant.globex")
+    assert stage.call(elsewhere, "GET", f"/sagas/{saga_id}/audit").status == 404
+    assert stage.call(elsewhere, "GET", "/review").body["sagas"] == []
+    assert stage.call(agent(), "GET", f"/sagas/{saga_id}/audit").status == 403
+    assert stage.call(agent(), "GET", "/review").status == 403

@@ -69,7 +69,7 @@ def begin_compensation(head: Head, *, now: Millis, reason: str) -> Head:
     """Turn the saga, once and for all."""
     if not may_compensate(head):
         raise IllegalTransition(f"{head.saga_id}: may not compensate")
-    return _turned(head, Direction.COMPENSATING, reason=reason[:500], updated_at=now)
+    return _turned(head, Direction.COMPENSATING, reason=reason[:500], turned_at=now, updated_at=now)
 
 
 def cross(head: Head, *, now: Millis) -> Head:
@@ -141,6 +141,7 @@ def _ended(head: Head, outcome: SagaOutcome, now: Millis) -> Head:
     return head.model_copy(
         update={
             "outcome": outcome,
+            "review": None if outcome is SagaOutcome.COMPLETED else head.tenant,
             "attention": attention,
             "updated_at": now,
             "ended_at": now,

@@ -264,6 +264,11 @@ class Head(Frozen):
     reason: ShortText | None = None
     accepted: bool = False
     """A person accepted a remaining effect, or finished something by other means than the plan."""
+    cases: tuple[Identifier, ...] = ()
+    """Cases of the saga as a whole, in the order in which they were opened; those of steps are counted there."""
+    turned_at: Millis | None = None
+    review: Identifier | None = None
+    """Its tenant, once it has ended otherwise than completed: what people look through afterwards lists it."""
 
     epoch: int = 0
     machine: str | None = None

@@ -10,6 +10,7 @@ from functions.handlers.agent_api import Admission
 from functions.handlers.cases_api import CaseList
 from functions.handlers.notices_api import NoticeList
 from functions.handlers.people_api import ApprovalList, SagaList
+from functions.usecases.views.audit import Audit
 from functions.usecases.views.cases import CaseView
 from functions.usecases.views.catalogue import catalogue_view
 from functions.usecases.views.people import ApprovalView
@@ -336,6 +337,25 @@ def sagas(count: int = 1, following: str | None = None) -> Body:
         "ended_at": AT,
     }
     return _as(SagaList, {"sagas": [listed] * count, "next": following})
+
+
+def audit() -> Body:
+    entry: Body = {
+        "at": AT, "until": None, "kind": "saga", "step": None, "name": None,
+        "who": "agent support-agent", "what": "admitted", "text": None, "ref": None, "facts": {},
+    }  # fmt: skip
+    undone = {
+        **entry,
+        "until": AT,
+        "kind": "undo",
+        "step": 0,
+        "name": "release_stock",
+        "who": "saga1-2",
+        "what": "call: applied",
+        "ref": "saga1:0:undo",
+        "facts": {"result": "r-1"},
+    }
+    return _as(Audit, {"saga_id": "saga1", "entries": [entry, undone]})
 
 
 def problems(*codes: str, **more: Any) -> Body:

@@ -22,7 +22,7 @@ def walked(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[st
 
 EVERY = list(walked(typer.main.get_command(app)))
 NAMES = [" ".join(words) or "sagaplane" for words, _ in EVERY]
-PROMISED = """login logout whoami submit request show sagas cancel approvals cases catalogue plan
+PROMISED = """login logout whoami submit request show sagas review cancel approvals cases catalogue plan
     catalogue/show catalogue/check catalogue/new plan/compile plan/rehearse
     approvals/show approvals/approve approvals/reject cases/show cases/claim cases/resolve
     cases/renew cases/release cases/hand-over cases/observe cases/propose cases/confirm cases/refuse cases/withdraw
