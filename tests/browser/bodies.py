@@ -33,6 +33,17 @@ def case(**changes: Any) -> Body:
     return bodies.case() | free | changes
 
 
+def proposed() -> Body:
+    """What is different in a case for which another principal is proposed."""
+    names = ("allowed", "ways", "alternates", "proposal", "proposed")
+    return summary(bodies.proposed_case(), *names)
+
+
+def way(resolution: str, people: int = 1, **choices: list[str]) -> Body:
+    """A way of settling a case."""
+    return bodies.way(resolution, people, **choices)
+
+
 def saga(done: int = 1, **changes: Any) -> Body:
     """A saga before its point of no return, with so many steps completed."""
     return bodies.people_saga(done=done) | changes

@@ -30,7 +30,8 @@ def views(stub: Stub) -> dict[str, str]:
     approval = bodies.approval(
         approval_id="a1", needed=2, decisions=[bodies.decided("bob")], agent=told
     )
-    case = bodies.case(case_id="c1", allowed=["retry", "done", "did_not_happen"], **mine)
+    ways = [bodies.way("retry"), bodies.way("done"), bodies.way("accept", 2)]
+    case = bodies.case(case_id="c1", ways=ways, **mine)
     sagas = {
         "forward": bodies.saga(status="awaiting_approval", done=2),
         "finished": bodies.saga(status="completed", pivot="crossed", direction="finishing"),

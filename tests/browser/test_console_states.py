@@ -411,17 +411,18 @@ def test_a_case_is_claimed_before_anything_is_done_about_it(ann: Stub) -> None:
 
 def test_what_the_api_allows_is_offered_also_what_the_page_has_never_heard_of(ann: Stub) -> None:
     mine = {"claimed_by": "ann", "claimed_until": bodies.at(minutes=9)}
-    page = case_page(ann, allowed=["retry", "done", "reopen_with_attempts"], **mine)
+    ways = [bodies.way("retry"), bodies.way("done"), bodies.way("ask_the_moon")]
+    page = case_page(ann, allowed=[w["resolution"] for w in ways], ways=ways, **mine)
     ann.says(f"{CASE}/resolution", bodies.case(case_id="c1", state="settled"), method="POST")
-    expect(page.locator(".choices button")).to_have_text(
-        ["Try it again …", "Done by hand …", "reopen with attempts …"]
+    expect(page.locator("[data-keep=resolution] button")).to_have_text(
+        ["Try it again …", "Done by hand …", "ask the moon …"]
     )
-    page.get_by_role("button", name="reopen with attempts").click()
+    page.get_by_role("button", name="ask the moon").click()
     page.get_by_role("textbox").fill("Found on the shelf.")
-    page.get_by_role("button", name="Yes: reopen with attempts").click()
+    page.get_by_role("button", name="Yes: ask the moon").click()
     expect(page.locator(".notice.good")).to_be_visible()
     assert ann.posted(f"{CASE}/resolution") == [
-        {"resolution": "reopen_with_attempts", "evidence": "Found on the shelf."}
+        {"resolution": "ask_the_moon", "evidence": "Found on the shelf."}
     ]
 
 
@@ -431,7 +432,7 @@ def test_trying_again_needs_no_evidence_and_doing_by_hand_does(ann: Stub) -> Non
     page.get_by_role("button", name="Done by hand").click()
     page.get_by_role("button", name="Yes: done by hand").click()
     assert ann.posted(f"{CASE}/resolution") == []
-    page.get_by_role("button", name="Back").click()
+    page.get_by_role("button", name="Back", exact=True).click()
     page.get_by_role("button", name="Try it again").click()
     page.get_by_role("button", name="Yes: try it again").click()
     expect(page.locator(".notice.good")).to_be_visible()
@@ -441,12 +442,136 @@ def test_trying_again_needs_no_evidence_and_doing_by_hand_does(ann: Stub) -> Non
 def test_somebody_else_s_claim_is_respected_until_it_ends(ann: Stub) -> None:
     page = case_page(ann, claimed_by="olga", claimed_until=bodies.at(minutes=4))
     expect(page.locator(".notice")).to_contain_text("Claimed by olga")
-    expect(page.locator("main").get_by_role("button")).to_have_count(0)
+    expect(page.locator("main").get_by_role("button")).to_have_text(["Add what you found …"])
     ann.says(
         CASE, bodies.case(case_id="c1", claimed_by="olga", claimed_until=bodies.at(minutes=-1))
     )
     page.reload()
     expect(page.get_by_role("button", name="Claim this case")).to_be_visible()
+
+
+MINE = {"claimed_by": "ann"}
+
+
+def held(stub: Stub, **changes: Any) -> Page:
+    """A case that the person at the page holds."""
+    return case_page(stub, **{**MINE, "claimed_until": bodies.at(minutes=9), **changes})
+
+
+def test_one_s_own_claim_is_renewed_given_back_and_handed_over(ann: Stub) -> None:
+    page = held(ann)
+    for what in ("renewal", "release", "handover"):
+        ann.says(f"{CASE}/{what}", bodies.case(case_id="c1", **MINE), method="POST")
+    page.get_by_role("button", name="Renew the claim").click()
+    expect(page.locator(".notice.good")).to_be_visible()
+    page.get_by_role("button", name="Give it back …").click()
+    page.get_by_role("textbox").fill("Off until Monday.")
+    page.get_by_role("button", name="Yes, give it back").click()
+    expect(page.locator(".notice.good")).to_contain_text("free again")
+    assert ann.posted(f"{CASE}/release") == [{"note": "Off until Monday."}]
+    page.get_by_role("button", name="Hand it over").click()
+    page.get_by_role("button", name="Yes, hand it over").click()
+    assert ann.posted(f"{CASE}/handover") == []
+    page.get_by_label("To whom?").fill("olga")
+    page.get_by_role("button", name="Yes, hand it over").click()
+    expect(page.locator(".notice.good")).to_contain_text("handed over")
+    assert ann.posted(f"{CASE}/handover") == [{"to": "olga"}]
+
+
+def test_what_is_found_is_added_by_anybody_and_an_attempt_by_whoever_holds_the_case(
+    ann: Stub,
+) -> None:
+    page = held(ann)
+    ann.says(f"{CASE}/observations", bodies.case(case_id="c1", **MINE), method="POST")
+    page.get_by_role("button", name="Say what you are about to do").click()
+    page.get_by_role("textbox").fill("I book it.")
+    page.get_by_role("button", name="Put it on record").click()
+    expect(page.locator(".notice.good")).to_contain_text("on record")
+    page.get_by_role("button", name="Add what you found").click()
+    page.get_by_role("textbox").fill("It is in the depot.")
+    page.get_by_role("button", name="Add it").click()
+    expect(page.locator(".notice.good")).to_contain_text("added")
+    assert ann.posted(f"{CASE}/observations") == [
+        {"kind": "attempted", "text": "I book it."},
+        {"kind": "observed", "text": "It is in the depot."},
+    ]
+
+
+def test_the_next_person_sees_what_was_attempted_before_anything_else_is_done(ann: Stub) -> None:
+    last = {
+        "at": bodies.at(),
+        "who": "olga",
+        "what": "attempted",
+        "text": "I book it.",
+        "facts": {},
+    }
+    page = case_page(ann, attempted=last, events=[last])
+    expect(page.locator(".notice.warn")).to_contain_text("Attempted by olga")
+    expect(page.locator(".notice.warn")).to_contain_text("the same key")
+
+
+def test_what_takes_two_is_proposed_with_the_alternate_that_is_chosen(ann: Stub) -> None:
+    page = held(ann, **(bodies.proposed() | MINE | {"proposal": None, "proposed": None}))
+    ann.says(f"{CASE}/proposal", bodies.case(case_id="c1", **MINE), method="POST")
+    page.get_by_role("button", name="Let somebody else undo it").click()
+    form = page.locator("form.asking")
+    expect(form).to_contain_text("Two people have to agree")
+    form.get_by_label("Who takes over?").select_option("on_call")
+    form.get_by_role("textbox").fill("The role was removed.")
+    form.get_by_role("button", name="Propose").click()
+    expect(page.locator(".notice.good")).to_contain_text("Another person has to confirm")
+    assert ann.posted(f"{CASE}/proposal") == [
+        {
+            "resolution": "retry_with_alternate",
+            "reason": "The role was removed.",
+            "alternate": "on_call",
+        }
+    ]
+
+
+def test_a_proposal_is_confirmed_or_refused_by_another_person(ann: Stub) -> None:
+    proposed = bodies.proposed() | {"claimed_by": "olga", "claimed_until": bodies.at(minutes=9)}
+    page = case_page(ann, **proposed)
+    ann.says(f"{CASE}/proposal/answer", bodies.case(case_id="c1"), method="POST")
+    section = page.locator("section", has_text="Proposed, and not done yet")
+    for told in ("Let somebody else undo it", "on_call", "The role was removed.", "olga"):
+        expect(section).to_contain_text(told)
+    page.get_by_role("button", name="Refuse …").click()
+    page.get_by_role("button", name="Yes, refuse this").click()
+    assert ann.posted(f"{CASE}/proposal/answer") == []
+    page.get_by_role("button", name="Back").click()
+    page.get_by_role("button", name="Confirm …").click()
+    page.get_by_role("button", name="Yes: retry with alternate").click()
+    expect(page.locator(".notice.good")).to_be_visible()
+    number = proposed["proposal"]["proposal_id"]
+    assert ann.posted(f"{CASE}/proposal/answer") == [{"proposal_id": number, "answer": "confirm"}]
+
+
+def test_one_s_own_proposal_is_withdrawn_and_not_confirmed(ann: Stub) -> None:
+    body = bodies.proposed()
+    body["proposal"]["by"] = "ann"
+    page = held(ann, **(body | MINE))
+    expect(page.get_by_role("button", name="Confirm …")).to_have_count(0)
+    expect(page.get_by_role("button", name="Leave the effect in place")).to_have_count(0)
+    expect(page.get_by_role("button", name="Try it again …")).to_be_visible()
+    ann.says(f"{CASE}/proposal/answer", bodies.case(case_id="c1", **MINE), method="POST")
+    page.get_by_role("button", name="Withdraw …").click()
+    page.get_by_role("button", name="Yes, take it back").click()
+    expect(page.locator(".notice.good")).to_contain_text("took it back")
+
+
+def test_a_request_is_given_back_to_its_agent_for_a_number_of_plans(ann: Stub) -> None:
+    ways = [bodies.way("close"), bodies.way("reopen", attempts=["1", "2", "3"])]
+    page = held(ann, ways=ways, allowed=["close", "reopen"])
+    ann.says(f"{CASE}/resolution", bodies.case(case_id="c1", state="settled"), method="POST")
+    page.get_by_role("button", name="Let the agent try again").click()
+    page.get_by_label("How many more plans?").select_option("2")
+    page.get_by_role("textbox").fill("The customer has told us more.")
+    page.get_by_role("button", name="Yes: let the agent try again").click()
+    expect(page.locator(".notice.good")).to_be_visible()
+    assert ann.posted(f"{CASE}/resolution") == [
+        {"resolution": "reopen", "evidence": "The customer has told us more.", "attempts": 2}
+    ]
 
 
 def test_evidence_is_shown_whole_with_times_that_can_be_read(ann: Stub) -> None:

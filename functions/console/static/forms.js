@@ -6,17 +6,20 @@ const LONGEST = 500;
 
 /**
  * Buttons, one for each option; a chosen one becomes a form that asks once more.
- * An option: `{id, label, tone, question, confirm, text?: {label, required}, act(text)}`; `act` answers whether it was done.
+ * An option: `{id, label, tone, question, confirm, text?: {label, required}, fields?, act(text, values)}`; a field is
+ * `{name, label, choices?}` and has to be filled in. `act` answers whether it was done.
  */
 export function choices(options, { keep, version }) {
   const row = h("div", { class: "row" });
   const area = h("div", { class: "choices", "data-keep": keep, "data-version": version }, row);
   for (const option of options) {
     const open = () => {
-      const form = asking(option, () => {
-        area.replaceChildren(row);
+      const close = () => area.replaceChildren(row);
+      const back = () => {
+        close();
         button.focus();
-      });
+      };
+      const form = asking(option, back, close);
       area.replaceChildren(form);
       form.querySelector("textarea, button").focus();
     };
@@ -27,18 +30,21 @@ export function choices(options, { keep, version }) {
   return area;
 }
 
-function asking(option, back) {
+function asking(option, back, close) {
   const field = option.text ? textField(option) : null;
+  const fields = (option.fields ?? []).map((each) => smallField(option.id, each));
   const submit = h("button", { type: "submit", class: option.tone }, option.confirm);
   const cancel = h("button", { type: "button", class: "quiet", click: back }, "Back");
   const send = async (event) => {
     event.preventDefault();
     const text = field?.value() ?? null;
-    if (submit.disabled || (field && !field.holds())) return;
+    if (submit.disabled || fields.some((each) => !each.holds()) || (field && !field.holds())) return;
+    const values = Object.fromEntries(fields.map((each) => [each.name, each.value()]));
     submit.disabled = cancel.disabled = true;
     submit.textContent = "Sending …";
-    const done = await option.act(text);
+    const done = await option.act(text, values);
     if (done) field?.sent();
+    if (done && form.isConnected) close();
     if (done || !form.isConnected) return;
     submit.disabled = cancel.disabled = false;
     submit.textContent = option.confirm;
@@ -47,8 +53,28 @@ function asking(option, back) {
   const leave = (event) => event.key === "Escape" && !submit.disabled && back();
   const title = h("h3", { id: `asking-${option.id}` }, option.label);
   const attributes = { class: `asking ${option.tone}`, novalidate: true, submit: send, keydown: leave, "aria-labelledby": title.id };
-  const form = h("form", attributes, title, option.question, field?.element, h("div", { class: "row" }, submit, cancel));
+  const form = h("form", attributes, title, option.question, fields.map((each) => each.element), field?.element, h("div", { class: "row" }, submit, cancel));
   return form;
+}
+
+/** One line to fill in, or one of several to choose. */
+function smallField(id, { name, label, choices: several }) {
+  const wrong = h("p", { class: "wrong", id: `wrong-${id}-${name}`, role: "alert" });
+  const attributes = { id: `${id}-${name}`, required: true, "aria-describedby": wrong.id };
+  const input = several
+    ? h("select", attributes, several.map((each) => h("option", { value: each }, each)))
+    : h("input", { ...attributes, type: "text", maxlength: 100, autocomplete: "off", spellcheck: "false" });
+  return {
+    name,
+    element: h("div", { class: "field" }, h("label", { for: input.id }, label), input, wrong),
+    value: () => input.value.trim(),
+    holds: () => {
+      const filled = Boolean(input.value.trim());
+      wrong.textContent = filled ? "" : "Please fill this in.";
+      if (!filled) input.focus();
+      return filled;
+    },
+  };
 }
 
 /** What is written is kept until it has been sent, also when the view changes or the sign-in has to be renewed. */

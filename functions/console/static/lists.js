@@ -8,6 +8,7 @@ import { link, section } from "./parts.js";
 import { Screen } from "./screen.js";
 import { plain } from "./states.js";
 import { words } from "./text.js";
+import { wayLabel } from "./ways.js";
 
 const EVERY = 10_000;
 const SHOWN = 100;
@@ -80,6 +81,7 @@ function caseRow(each) {
     { class: "card" },
     link(`#/cases/${encodeURIComponent(each.case_id)}`, words(each.obligation)),
     h("p", {}, h("span", { class: "badge dim" }, plain(each.cause)), holder ? [" claimed by ", words(holder)] : " nobody works on it"),
+    each.proposed ? h("p", {}, h("span", { class: "badge warn" }, "to be confirmed"), " ", wayLabel(each.proposed)) : null,
     h("p", { class: "dim" }, "Opened ", moment(each.created_at)),
   );
 }

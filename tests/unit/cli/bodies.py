@@ -258,7 +258,7 @@ def case(state: str = "open") -> Body:
             "receipt": None,
         },
         "allowed": ["retry", "done"],
-        "ways": [_way("retry"), _way("done")],
+        "ways": [way("retry"), way("done")],
         "alternates": [],
         "proposal": None,
         "attempted": None,
@@ -270,7 +270,8 @@ def case(state: str = "open") -> Body:
     return _as(CaseView, body)
 
 
-def _way(resolution: str, people: int = 1, **choices: list[str]) -> Body:
+def way(resolution: str, people: int = 1, **choices: list[str]) -> Body:
+    """A way of settling a case, with what has to be said."""
     words = "evidence" if people == 1 else "reason"
     inputs = [{"name": words, "required": resolution != "retry", "choices": None}]
     inputs += [{"name": n, "required": True, "choices": c} for n, c in choices.items()]
@@ -286,9 +287,9 @@ def proposed_case() -> Body:
         "alternate": "on_call",
     }
     ways = [
-        _way("retry"),
-        _way("retry_with_alternate", 2, alternate=["on_call"]),
-        _way("accept", 2),
+        way("retry"),
+        way("retry_with_alternate", 2, alternate=["on_call"]),
+        way("accept", 2),
     ]
     proposal = {
         "proposal_id": "saga1-3-do-1-p1",
