@@ -86,13 +86,17 @@ def agent_api(at: Places, catalogues: Iterable[Catalogue]) -> Grants:
 
 
 def people_api(at: Places) -> Grants:
-    """Decides approvals and cases, answers the token of a decision, drains the queue of cases. Creates and starts nothing."""
+    """Decides approvals and cases, answers the token of a decision, drains the queue of cases. Creates and starts nothing.
+
+    Who gets a case from somebody else is looked up: whether that person belongs to its group.
+    """
     return [
         _allow(_WRITE, at.ledger),
         _allow(("dynamodb:Query",), f"{at.ledger}/index/listed", f"{at.ledger}/index/review"),
         _allow(_PERSON, at.people),
         _allow(("dynamodb:Query",), f"{at.people}/index/open"),
         _allow(_DRAIN, at.cases),
+        _allow(_MEMBERSHIP, at.user_pool),
         _answer_tokens(at),
     ]
 

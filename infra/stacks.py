@@ -194,6 +194,7 @@ class SagaplaneStack(Stack):
                 **shared,
                 **self._table_names(),
                 "CASES_QUEUE_URL": self.queues.cases.queue_url,
+                "USER_POOL_ID": self.people.pool.user_pool_id,
             },
             timeout=_API_TIMEOUT,
         )

@@ -13,11 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from functions.domain import cases, claims, notes, proposals
 from functions.domain.cases import Case, Facts, Resolution
+from functions.domain.membership import tenant_group
+from functions.domain.problems import Code, problem
 from functions.domain.requests import MOST_REOPENED
 from functions.handlers import identity
 from functions.handlers.case_refusals import case_refused, missing
-from functions.handlers.http import not_found, shown
-from functions.handlers.wiring import all_catalogues, clock, logger, store
+from functions.handlers.http import Refusal, not_found, shown
+from functions.handlers.wiring import all_catalogues, clock, directory, logger, store
+from functions.ports import DirectoryUnavailable
 from functions.usecases.change_case import Operator, change_case
 from functions.usecases.claim_case import claim_case
 from functions.usecases.list_records import open_cases
@@ -150,17 +153,21 @@ def post_release(case_id: Id, body: Annotated[NoteRequest, Body()]) -> Response[
 def post_handover(case_id: Id, body: Annotated[HandoverRequest, Body()]) -> Response[CaseView]:
     """Give one's own claim to a named person, for an hour. It stands on that person's list as handed over."""
     who = _operator()
-    return _changed(
-        case_id,
-        lambda c: claims.hand_over(
-            c,
-            person=who.person,
-            to=body.to,
-            member=True,
-            note=body.note,
-            now=clock.now(),
-        ),
-    )
+    try:
+        return _changed(
+            case_id,
+            lambda c: claims.hand_over(
+                c,
+                person=who.person,
+                to=body.to,
+                member=_belongs(body.to, c),
+                note=body.note,
+                now=clock.now(),
+            ),
+        )
+    except DirectoryUnavailable:
+        text = "Nobody can say just now who belongs to the group."
+        raise Refusal(problem(Code.UNAVAILABLE, text, "Ask again in a moment.")) from None
 
 
 @router.post("/cases/<case_id>/observations")
@@ -258,6 +265,11 @@ def _person() -> identity.Person:
 def _operator() -> Operator:
     who = _person()
     return Operator(who.name, who.groups, who.tenants)
+
+
+def _belongs(person: str, case: Case) -> bool:
+    """Whether this person may work on the case, by the identity provider as it is now."""
+    return {case.group, tenant_group(case.tenant)} <= directory().groups(person)
 
 
 def _changed(case_id: str, decide: Callable[[Case], Case | object]) -> Response[CaseView]:

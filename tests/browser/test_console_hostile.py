@@ -152,9 +152,18 @@ TEXTS = [family[number] for family in CORPUS.values() for number in (0, 5, 11)]
 def test_hostile_texts_from_elsewhere_are_texts_as_well(stub: Stub, page: Page, text: str) -> None:
     """A target's answers, other people's reasons and a plan's arguments come from outside too."""
     event = {"at": bodies.at(hours=-1), "who": text[:300], "what": "claimed", "text": text}
+    event = {**event, "facts": {text[:60]: text[:300]}}
+    proposed = bodies.proposed()
+    proposed["proposal"] |= {"by": text[:300], "reason": text[:500]}
     evidence = {"last": text, text[:200]: {"history": [{"reason": text}]}}
     case = bodies.case(
-        case_id="c1", obligation=text[:500], why=text[:500], evidence=evidence, events=[event]
+        **proposed,
+        case_id="c1",
+        obligation=text[:500],
+        why=text[:500],
+        evidence=evidence,
+        events=[event],
+        attempted=event,
     )
     stub.says("/cases/c1", case)
     stub.says("/cases", bodies.cases(case))

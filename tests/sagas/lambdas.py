@@ -174,7 +174,7 @@ def functions(catalogue: Catalogue) -> dict[str, Function]:
         Function(
             "agent-api", "agent_api", {**ledger, **known, **secrets, "AGENTS": json.dumps(AGENTS)}
         ),
-        Function("people-api", "people_api", {**tables, **known, **cases}),
+        Function("people-api", "people_api", {**tables, **known, **cases, USER_POOL: ""}),
         *(Function(name, name, driving) for name in ("starter", "sweeper", "rescue")),
         Function("guard", "guard", ledger),
         Function("known-machines", "known_machines", {**known, **machines}),
