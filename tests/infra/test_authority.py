@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -88,7 +89,7 @@ def test_an_undo_may_do_what_it_declares_and_what_settles_its_step_but_never_the
 ) -> None:
     assert step.undo is not None
     operations = [
-        step.undo.run,
+        *(replace(step.undo.run, authority=each) for each in step.undo.authorities),
         *settling(step.undo.settlement),
         *settling(step.settlement),
     ]
@@ -101,11 +102,12 @@ def test_an_undo_cannot_read_the_credential_of_its_run(product: Deployed) -> Non
     assert not [resource for _, resource in granted if "move_run" in resource]
 
 
-def test_nobody_but_a_pivot_asks_who_belongs_to_what_and_nobody_changes_it(
+def test_pivots_and_the_people_s_function_ask_who_belongs_to_what_and_nobody_changes_it(
     product: Deployed,
 ) -> None:
     asking = {n for n in product.functions for a, _ in product.grants(n) if "cognito" in a}
-    assert asking == {f"{c.name}-{s.name}-run" for c, s in STEPS if s.kind is Kind.PIVOT}
+    pivots = {f"{c.name}-{s.name}-run" for c, s in STEPS if s.kind is Kind.PIVOT}
+    assert asking == pivots | {"people-api"}
     assert {n for n in product.functions if "USER_POOL_ID" in product.environment(n)} == asking
 
 
@@ -139,6 +141,7 @@ def test_the_people_s_function_decides_and_answers_but_starts_and_sends_nothing(
         | use_of(PEOPLE)
         | on(f"{PEOPLE}/index/open", "dynamodb:Query")
         | on(CASES, *DRAINING)
+        | on(POOL, "cognito-idp:AdminGetUser", "cognito-idp:AdminListGroupsForUser")
         | answering()
     )
 

@@ -132,12 +132,14 @@ def _settling(step: Step) -> list[tuple[str, ...]]:
     return [p.actions for o in found if o is not None for p in o.authority.permissions]
 
 
-@pytest.mark.parametrize("step", UNDOS, ids=lambda step: step.undo.name)
-def test_its_role_is_taken_on_by_that_undo_s_function_and_by_nobody_else(
-    product: Deployed, step: Step
+ROLES = [(step, each.role) for step in UNDOS if step.undo for each in step.undo.authorities]
+
+
+@pytest.mark.parametrize(("step", "name"), ROLES, ids=[name for _, name in ROLES])
+def test_a_role_is_taken_on_by_that_undo_s_function_and_by_nobody_else(
+    product: Deployed, step: Step, name: str
 ) -> None:
-    assert step.undo is not None
-    role = roles_of(product)[f"sagaplane-production-environments-{step.undo.run.authority.role}"]
+    role = roles_of(product)[f"sagaplane-production-environments-{name}"]
     trusted = product.resources("AWS::IAM::Role")[role]["AssumeRolePolicyDocument"]["Statement"]
     undo = product.role_of(f"environments-{step.name}-undo")
     assert [s["Principal"] for s in trusted] == [{"AWS": {"Fn::GetAtt": [undo, "Arn"]}}]
@@ -150,6 +152,9 @@ def test_its_function_is_told_where_to_find_the_role(product: Deployed) -> None:
     environment = product.environment("environments-grant_access-undo")
     assert environment["ENVIRONMENTS_REVOKE_ROLE_ARN"].endswith(
         ":role/sagaplane-production-environments-revoke"
+    )
+    assert environment["ENVIRONMENTS_REVOKE_ON_CALL_ROLE_ARN"].endswith(
+        ":role/sagaplane-production-environments-revoke_on_call"
     )
     assert "ENVIRONMENTS_REVOKE_ROLE_ARN" not in product.environment(
         "environments-grant_access-run"

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from functions.domain.catalogue import (
+    Alternate,
     Authority,
     Catalogue,
     Fact,
@@ -83,6 +84,13 @@ CATALOGUE = Catalogue(
                 call_timeout=timedelta(seconds=2),
                 fixed_inputs=_inputs,
                 sentence="Move {pallet_id} back",
+                alternates=(
+                    Alternate(
+                        "foreman",
+                        Authority(scope="move_undo", credential="foreman"),
+                        "The foreman",
+                    ),
+                ),
             ),
         ),
         _step("load", Kind.PIVOT, _operation("load_run")),

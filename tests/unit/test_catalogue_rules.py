@@ -12,6 +12,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
 
 from functions.domain.catalogue import (
+    Alternate,
     Authority,
     Catalogue,
     Fact,
@@ -454,3 +455,49 @@ def test_the_version_is_the_same_for_the_same_declaration() -> None:
 )
 def test_the_version_changes_with_anything_that_is_declared(changed: Catalogue) -> None:
     assert changed.version != catalogue().version
+
+
+# Alternates
+
+OTHER = Alternate("on_call", Authority(scope="target:do", credential="on_call"), "The people")
+PERMISSION = Permission(("s3:GetObject",), ("arn:aws:s3:::things/x",))
+
+
+def with_alternates(*alternates: Alternate, run: Operation = CALL) -> Step:
+    return replace(MAKE, undo=replace(UNDO, run=run, alternates=alternates))
+
+
+def test_an_alternate_is_part_of_what_a_catalogue_s_version_is_made_from() -> None:
+    assert catalogue(with_alternates(OTHER)).version != catalogue().version
+    assert UNDO.alternate("on_call") is None
+    assert replace(UNDO, alternates=(OTHER,)).alternate("on_call") is OTHER
+
+
+@pytest.mark.parametrize(
+    "authority",
+    [
+        Authority(scope="target:do", credential="target"),
+        Authority(scope="target:do"),
+        Authority(scope="target:do", credential="on_call", permissions=(PERMISSION,)),
+        Authority(scope="target:do", role="on_call"),
+    ],
+    ids=["the undo's own", "nobody's", "permissions of the function", "a role where it has none"],
+)
+def test_an_alternate_is_another_principal_of_the_same_kind(authority: Authority) -> None:
+    assert ("make", "alternate") in broken(with_alternates(replace(OTHER, authority=authority)))
+
+
+def test_an_alternate_has_a_name_of_its_own_says_who_it_is_and_is_declared_once() -> None:
+    assert broken(with_alternates(replace(OTHER, sentence=" "))) == {("make", "alternate")}
+    assert ("On call", "name") in broken(with_alternates(replace(OTHER, name="On call")))
+    twice = broken(with_alternates(OTHER, replace(OTHER, name="again")))
+    assert twice == {("make", "alternate")}
+    other = replace(OTHER, authority=Authority(scope="s", credential="third"))
+    assert broken(with_alternates(OTHER, other)) == {("on_call", "duplicate_name")}
+
+
+def test_a_role_is_one_undo_s_own() -> None:
+    own = Operation(CALL.adapter, Authority("s", permissions=(PERMISSION,), role="undoing"))
+    one = with_alternates(run=own)
+    again = replace(one, name="make_more", undo=one.undo and replace(one.undo, name="unmake_more"))
+    assert broken(one, again) == {("undoing", "duplicate_name")}
