@@ -50,7 +50,6 @@ def conclude_forward(
         late = _late(record, after, applied, head)
         if late is not None:
             after = _marked(record, after, late)
-            head = head or the_saga(world.store, record.saga_id).head
         if after is None:
             return record
         try:
@@ -67,7 +66,7 @@ def _late(
     before: StepRecord, after: StepRecord | None, applied: Applied | None, head: Head | None
 ) -> str | None:
     """What is wrong with an effect that arrives this late, if something is: a person has to know."""
-    if applied is None or before.late is not None:
+    if applied is None:
         return None
     if after is not None:
         if before.undo is not None and before.undo.state in _ANSWERED_FOR:
@@ -78,9 +77,8 @@ def _late(
     receipt = before.forward.receipt
     if receipt is None or same_effect(receipt, applied.receipt):
         return None
-    return f"a second effect was reported: {applied.receipt.resource}, besides {receipt.resource}"[
-        :500
-    ]
+    late = f"a second effect was reported: {applied.receipt.resource}, besides {receipt.resource}"
+    return None if before.late is not None and late in before.late else late
 
 
 _ANSWERED_FOR = frozenset({UndoState.NOT_NEEDED, UndoState.RESOLVED})
@@ -88,8 +86,11 @@ _ANSWERED_FOR = frozenset({UndoState.NOT_NEEDED, UndoState.RESOLVED})
 
 
 def _marked(record: StepRecord, completed: StepRecord | None, late: str) -> StepRecord:
-    marks = {"late": late, "doubled": completed is None}
     after = completed or record
+    marks: dict[str, object] = {"late": late[:500], "doubled": completed is None}
+    if record.late is not None:
+        # What was noted before is still somebody's to look at, and says whether the undo may go on meanwhile.
+        marks = {"late": f"{record.late}; {late}"[:500]}
     if completed is not None and after.undo is not None and after.undo.state in _ANSWERED_FOR:
         after = undos.reawaken(after)
     return after.model_copy(update=marks)

@@ -15,6 +15,7 @@ from functions.domain.ledger.records import Direction, ForwardState, Pivot
 from functions.domain.outcome import Applied, Receipt
 from functions.ports import CredentialLost, Intent
 from functions.usecases import errors
+from functions.usecases.conclusion import conclude_forward
 from functions.usecases.run_step import run_step
 from functions.usecases.world import StepRef
 from tests.unit.kernel import (
@@ -584,6 +585,38 @@ def test_two_effects_with_two_receipts_are_shown_to_a_person_and_the_first_recei
     assert step.late is not None
     assert "do-1" in step.late
     assert bench.head.wanted == "case"
+
+
+def test_every_further_effect_is_shown_and_none_of_them_twice() -> None:
+    bench = ready(Bench("status"), 0)
+
+    def the_third() -> None:
+        bench.target.effects.clear()
+        assert delivered(bench, 0) == "applied"
+
+    def the_second() -> None:
+        bench.target.effects.clear()
+        assert zombie(bench, 0, the_third) == "applied"
+
+    assert zombie(bench, 0, the_second) == "applied"
+    step = bench.step(0)
+    assert step.forward.receipt is not None
+    assert step.forward.receipt.resource == "do-3"
+    second, first = "do-2, besides do-3", "do-1, besides do-3"
+    assert (
+        step.late
+        == f"a second effect was reported: {second}; a second effect was reported: {first}"
+    )
+    assert step.doubled
+    told = bench.store.writes
+    conclude_forward(
+        bench.world_at(0),
+        step,
+        bench.head,
+        lambda *_: None,
+        Applied(receipt=Receipt(resource="do-1")),
+    )
+    assert bench.store.writes == told
 
 
 def test_an_effect_that_turns_up_after_a_person_did_it_by_hand_is_shown_to_a_person() -> None:
