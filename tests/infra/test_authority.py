@@ -249,6 +249,18 @@ def test_every_step_and_every_undo_has_a_function_and_there_are_no_others(
     assert set(product.functions) == expected | {"agent-api", "people-api", "console"}
 
 
+def test_a_retired_step_keeps_its_function_its_rights_and_its_version(product: Deployed) -> None:
+    """No new plan may use it; a saga that is open may still need it."""
+    weigh = WAREHOUSE.step("weigh")
+    assert weigh is not None
+    assert weigh.retired
+    assert declared(WAREHOUSE, [weigh.run]) <= product.grants("warehouse-weigh-run")
+    [parameter] = product.resources("AWS::SSM::Parameter").values()
+    assert "StepswarehouseweighrunFunctionCurrentVersion" in plain(parameter["Value"])
+    [guard] = product.resources("Custom::Guard").values()
+    assert "weigh" in guard["Offers"]["warehouse"]["steps"]
+
+
 def test_the_machines_role_invokes_exactly_the_steps_and_the_controls(product: Deployed) -> None:
     [role] = [id_ for id_ in product.resources("AWS::IAM::Role") if id_.startswith("Machines")]
     called = step_functions() | set(CONTROLS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -95,6 +96,7 @@ CATALOGUE = Catalogue(
         ),
         _step("load", Kind.PIVOT, _operation("load_run")),
         _step("report", Kind.RETRIABLE, _operation("report_run")),
+        replace(_step("weigh", Kind.RETRIABLE, _operation("weigh_run", SEND)), retired=True),
     ),
     facts=(Fact("pallet", _operation("pallet_fact"), Pallet, lambda a: str(a.pallet_id)),),  # type: ignore[attr-defined]
     preconditions=(),
