@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from functions.domain.catalogue import Catalogue, Kind
+from functions.domain.catalogue import Catalogue, Kind, Undo
 from functions.domain.ledger.records import Saga, StepRecord
 from functions.domain.outcome import Frozen, Identifier
 
@@ -20,12 +20,13 @@ Credential = Annotated[str, StringConstraints(max_length=200)]
 
 
 class OfferedStep(Frozen):
-    """A step that a deployment has functions for; `undo` is empty where it has none."""
+    """A step that a deployment has functions for; `undo` is empty where it has none. `alternates` are credentials by name."""
 
     kind: Kind
     credential: Credential = ""
     undo: Credential = ""
     undo_credential: Credential = ""
+    alternates: dict[str, Credential] = {}
 
 
 class Offer(Frozen):
@@ -45,10 +46,15 @@ class Offer(Frozen):
                     credential=step.run.authority.credential or "",
                     undo=step.undo.name if step.undo else "",
                     undo_credential=(step.undo.run.authority.credential or "") if step.undo else "",
+                    alternates=_alternates(step.undo) if step.undo else {},
                 )
                 for step in catalogue.steps
             },
         )
+
+
+def _alternates(undo: Undo) -> dict[str, str]:
+    return {each.name: each.authority.credential or "" for each in undo.alternates}
 
 
 def lacking(saga: Saga, offers: Mapping[str, Offer]) -> tuple[str, ...]:
@@ -72,5 +78,10 @@ def _lacking(record: StepRecord, offered: OfferedStep | None) -> Iterator[str]:
         return
     if record.undo.operation != offered.undo:
         yield f"the undo {record.undo.operation} of {record.name}"
-    elif (record.undo.authority.credential or "") != offered.undo_credential:
-        yield f"the credential {record.undo.authority.credential} of {record.undo.operation}"
+        return
+    authority = record.undo.authority
+    known = {None: offered.undo_credential, **offered.alternates}
+    if authority.alternate not in known:
+        yield f"the alternate {authority.alternate} of {record.undo.operation}"
+    elif (authority.credential or "") != known[authority.alternate]:
+        yield f"the credential {authority.credential} of {record.undo.operation}"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from functions.domain.cases import Resolution
-from functions.domain.catalogue import Authority, Catalogue, Kind, Operation
+from functions.domain.catalogue import Alternate, Authority, Catalogue, Kind, Operation
 from functions.domain.ledger import head as heads
 from functions.domain.stranding import Offer, lacking
 from functions.usecases.cancel_saga import cancel_saga
@@ -103,6 +103,33 @@ def test_a_step_whose_undo_is_taken_out_strands_who_may_have_to_undo_it() -> Non
     bare = offer.steps["reserve"].model_copy(update={"undo": ""})
     offer = offer.model_copy(update={"steps": {**offer.steps, "reserve": bare}})
     assert lacking(admitted().saga, {"shop": offer}) == ("the undo un_reserve of reserve",)
+
+
+def with_alternate(credential: str) -> Catalogue:
+    alternate = Alternate("on_call", Authority("shop", credential), "The administrators on call")
+    return with_step("reserve", undo=replace(undo_of("reserve"), alternates=(alternate,)))
+
+
+@pytest.mark.parametrize(
+    ("offered", "lacks"),
+    [
+        (with_alternate("admin"), ()),
+        (with_alternate("other"), ("the credential admin of un_reserve",)),
+        (SHOP, ("the alternate on_call of un_reserve",)),
+    ],
+    ids=["kept", "another credential", "taken out"],
+)
+def test_an_undo_that_an_alternate_has_taken_over_needs_that_one(
+    offered: Catalogue, lacks: tuple[str, ...]
+) -> None:
+    bench = admitted()
+    step = bench.step(0)
+    assert step.undo is not None
+    theirs = step.undo.authority.model_copy(update={"alternate": "on_call", "credential": "admin"})
+    bench.put(
+        step, step.model_copy(update={"undo": step.undo.model_copy(update={"authority": theirs})})
+    )
+    assert lacking(bench.saga, {"shop": Offer.of(offered)}) == lacks
 
 
 def test_a_catalogue_that_is_gone_is_named_itself() -> None:
