@@ -80,7 +80,8 @@ def _lacking(record: StepRecord, offered: OfferedStep | None) -> Iterator[str]:
         yield f"the undo {record.undo.operation} of {record.name}"
         return
     authority = record.undo.authority
-    known = {None: offered.undo_credential, **offered.alternates}
+    known: dict[str | None, str] = {None: offered.undo_credential}
+    known.update(offered.alternates)
     if authority.alternate not in known:
         yield f"the alternate {authority.alternate} of {record.undo.operation}"
     elif (authority.credential or "") != known[authority.alternate]:
