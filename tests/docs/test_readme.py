@@ -134,7 +134,7 @@ def test_the_numbers_of_scenes_and_attempts_are_the_codes(readme: str) -> None:
     from infra.local.demo.scenes import SCENES  # noqa: PLC0415 - its callers load httpx
 
     assert f"{len(SCENES)} scenes, 0 failed" in readme
-    assert len(SCENES) == 14 + 6
+    assert len(SCENES) == 15 + 6
     assert ATTEMPTS == CATALOGUE.attempts_per_request == 3
     for title in re.findall(r"^ ?\d+  (.+)$", readme, re.MULTILINE):
         assert title in {told for told, _ in SCENES}

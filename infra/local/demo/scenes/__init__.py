@@ -47,6 +47,10 @@ SCENES: tuple[tuple[str, Scene], ...] = (
         "The undo's authority is revoked: blocked, then an alternate that two people agree to",
         environments.authority_lost,
     ),
+    (
+        "The release's credential is revoked: blocked, then settled by an operator",
+        recovery.credential_revoked,
+    ),
 )
 
 IN_TURN = ((0, 1), (12, 13), (14, 15))
