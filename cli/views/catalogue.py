@@ -36,6 +36,8 @@ def catalogue_page(body: dict[str, Any]) -> Page:
 def _step(page: Page, step: dict[str, Any]) -> None:
     page.blank()
     undo = f"undone by {step['undone_by']}" if step.get("undone_by") else "cannot be undone"
+    if others := step.get("undone_otherwise_by"):
+        undo += f"; by {', '.join(others)} where two people agree to it"
     page.line(Span(step["name"], "strong"), "  ", Span(undo, "dim"))
     page.line(step["description"], indent=2)
     if step["requires"]:

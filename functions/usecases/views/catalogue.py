@@ -18,6 +18,8 @@ class StepView(View):
     requires: list[str]
     preconditions: list[str]
     undone_by: str | None
+    undone_otherwise_by: list[str]
+    """The other principals that two people may have make the undo, should its own lose its authority."""
     arguments: dict[str, Any]
 
 
@@ -47,6 +49,9 @@ def catalogue_view(catalogue: Catalogue) -> CatalogueView:
                 requires=list(step.requires),
                 preconditions=list(step.preconditions),
                 undone_by=step.undo.name if step.undo else None,
+                undone_otherwise_by=[each.sentence for each in step.undo.alternates]
+                if step.undo
+                else [],
                 arguments=step.arguments.model_json_schema(),
             )
             for step in catalogue.steps

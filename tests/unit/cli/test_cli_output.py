@@ -12,7 +12,9 @@ from rich.cells import cell_len
 
 from cli.exits import ExitCode
 from cli.text import clean, paragraphs
+from functions.catalogues.environments.catalogue import CATALOGUE as ENVIRONMENTS
 from functions.domain import problems
+from functions.usecases.views.catalogue import catalogue_view
 from tests.unit.cli import bodies
 from tests.unit.cli.commands import COMMANDS
 from tests.unit.cli.conftest import FakeApi, Run
@@ -235,9 +237,17 @@ def test_a_catalogue_shows_limits_and_undos_by_kind(api: FakeApi, run: Run) -> N
     page = " ".join(run("catalogue", "fulfilment").stdout.split())
     assert "reserve_stock undone by release_stock" in page
     assert "capture_payment cannot be undone" in page
+    assert "two people agree" not in page
     assert "quantity whole number, 1 to 1000" in page
     assert "warehouse one of A, B, C" in page
     assert page.index("point of no return") < page.index("capture_payment cannot be undone")
+
+
+def test_a_catalogue_says_who_else_may_undo_a_step(api: FakeApi, run: Run) -> None:
+    body = catalogue_view(ENVIRONMENTS).model_dump(mode="json")
+    api.on("GET /catalogues/environments", body)
+    page = " ".join(run("catalogue", "environments").stdout.split())
+    assert "by The access administration on call where two people agree to it" in page
 
 
 def _with_surrogates(body: Any, status: int = 200) -> Any:
