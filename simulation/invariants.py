@@ -17,6 +17,7 @@ from functions.domain.calls import Call
 from functions.domain.ledger.records import StepRecord
 from functions.ports import Key, Table
 from functions.usecases.records import parsed, saga_pk, step_key
+from functions.usecases.world import epoch_of
 from simulation.scheduler import Worker
 from simulation.target import SAGA, Command, Effect
 
@@ -108,8 +109,10 @@ class Watch:
         elif key.sk.startswith("step#"):
             self._step_changed(old, new)
         elif key.sk in {"approval", "case"}:
-            if old is None or old.get("token") != new.get("token"):
+            if key.sk == "case" and old is None:
                 self._by_the_driver(f"{key.pk} written")
+            if key.sk == "approval" and old is not None and old.get("token") != new.get("token"):
+                self._by_no_older_driver(key, old)
             if old is None:
                 self.world.people.listed(new)
             else:
@@ -192,9 +195,17 @@ class Watch:
         worker = self.world.scheduler.current
         if worker is None or worker.role not in {"begin", "gate", "case"}:
             return
-        epoch = int(worker.execution.rpartition("-")[2])
-        if epoch < self.head()["epoch"]:
+        if epoch_of(worker.execution) < self.head()["epoch"]:
             self.violated(9, f"{what} by {worker.execution}, of {self.head()['epoch']} drivers")
+
+    def _by_no_older_driver(self, key: Key, old: Item) -> None:
+        """The token of a newer execution is never replaced by an older one's: nobody would answer the one that waits."""
+        worker = self.world.scheduler.current
+        waiting = old.get("execution")
+        if worker is None or worker.role != "gate" or waiting is None:
+            return
+        if epoch_of(worker.execution) < epoch_of(waiting):
+            self.violated(9, f"{key.pk}: {waiting} is replaced by {worker.execution}")
 
     def _ended(self, head: Item) -> None:
         outcome = head["outcome"]

@@ -10,7 +10,7 @@ from functions.ports import Callbacks, Notices, Stale, Store
 from functions.usecases import errors
 from functions.usecases.decide_approval import answer
 from functions.usecases.records import changed, parsed, read_approval, the_saga
-from functions.usecases.world import StepRef
+from functions.usecases.world import StepRef, epoch_of
 
 TRIES = 20
 
@@ -29,6 +29,9 @@ def request_approval(
         if saga.head.direction is not Direction.FORWARD:
             raise errors.StepBarred(f"{ref.saga_id} no longer goes forward")
         approval = _asked(store, saga.steps[ref.index].approval)
+        if approval.execution is not None and ref.epoch < epoch_of(approval.execution):
+            # The head was read before a newer driver was written, and that one waits here by now.
+            raise errors.Superseded(f"{ref.saga_id}: {approval.execution} waits already")
         waiting = approvals.waited_for(
             approval, token=token, execution=ref.execution, due_shard=due_shard(ref.saga_id)
         )

@@ -58,5 +58,10 @@ class StepRef:
 
     @property
     def epoch(self) -> int:
-        """The driver's number: executions are named `<saga id>-<epoch>`."""
-        return int(self.execution.rsplit("-", 1)[1])
+        """The driver's number."""
+        return epoch_of(self.execution)
+
+
+def epoch_of(execution: str) -> int:
+    """The number of a driver: executions are named `<saga id>-<epoch>`."""
+    return int(execution.rsplit("-", 1)[1])

@@ -719,6 +719,26 @@ def test_a_new_drivers_token_replaces_the_old_one_and_an_old_driver_is_sent_away
     assert bench.callbacks.answers == [("token-2", "succeed")]
 
 
+def test_an_old_driver_that_had_read_the_head_before_never_takes_the_place_of_the_new_one() -> None:
+    bench = at_the_pivot()
+    asked(bench)
+
+    def overtaken(point: str) -> None:
+        if point == "before write":
+            bench.wire.hook = None
+            later = bench.head.model_copy(update={"epoch": 2, "execution": f"{SAGA}-2"})
+            bench.put(bench.head, later)
+            gate(bench, "token-2", epoch=2)
+            # The next read of the old driver is one from before.
+            bench.put(bench.head, bench.head.model_copy(update={"epoch": 1}))
+
+    bench.wire.hook = overtaken
+    with pytest.raises(errors.Superseded):
+        gate(bench, "token-3", epoch=1)
+    decide(bench)
+    assert bench.callbacks.answers == [("token-2", "succeed")]
+
+
 def test_a_token_that_arrives_while_a_decision_is_written_is_answered() -> None:
     bench = at_the_pivot()
     bench.verdict = needs()
