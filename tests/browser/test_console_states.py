@@ -699,6 +699,27 @@ def test_the_picture_is_told_in_words_as_well(ann: Stub) -> None:
     )
 
 
+def test_everything_that_happened_to_a_saga_is_asked_for_when_it_is_unfolded(ann: Stub) -> None:
+    entry = {
+        "at": bodies.at(), "until": None, "kind": "case", "step": 3, "name": "create_shipment",
+        "who": "olga", "what": "retry", "text": "<b>The carrier is back.</b>", "ref": "c1",
+        "facts": {"cause": "budget_spent"},
+    }  # fmt: skip
+    ann.says("/sagas/s1", bodies.saga(5, saga_id="s1", status="completed", final=True))
+    ann.refuses("/sagas/s1/audit", 503, "unavailable", "Not now.")
+    page = ann.open("#/sagas/s1")
+    expect(page.locator("#audit")).to_be_visible()
+    assert not ann.queries("/sagas/s1/audit")
+    page.locator("#audit summary").click()
+    expect(page.locator("#audit summary")).to_contain_text("could not be loaded")
+    ann.says("/sagas/s1/audit", {"saga_id": "s1", "entries": [entry]})
+    page.locator("#audit summary").click()
+    line = page.locator("#audit li")
+    expect(line).to_contain_text("3 create_shipment: retry, olga")
+    expect(line).to_contain_text("<b>The carrier is back.</b>")
+    expect(line).to_contain_text("budget_spent")
+
+
 def test_a_saga_is_followed_until_it_ends_and_a_change_is_announced(ann: Stub) -> None:
     ann.says("/sagas/saga1", bodies.saga())
     page = ann.open("#/sagas/saga1")

@@ -1,5 +1,6 @@
 /** One saga: where it stands, its picture, and every step with both of its histories. */
 
+import { auditOf } from "./audit.js";
 import { h } from "./dom.js";
 import { clock, moment } from "./moments.js";
 import { agentWords, argumentsOf, facts, link, notice, section, tree } from "./parts.js";
@@ -18,11 +19,11 @@ export function sagaView(page, id) {
     load: () => page.api.get(`sagas/${encodeURIComponent(id)}`),
     changed: (before, after) => (before.status === after.status ? null : `The saga is now ${plain(after.status)}.`),
     done: (saga) => saga.final,
-    draw: drawn,
+    draw: (saga) => drawn(saga, page),
   });
 }
 
-function drawn(saga) {
+function drawn(saga, page) {
   return [
     h("p", { class: "lead" }, h("code", {}, saga.saga_id), " ", statusBadge(saga.status)),
     saga.reason ? h("p", {}, "Reason: ", words(saga.reason)) : null,
@@ -36,6 +37,7 @@ function drawn(saga) {
       ["Ended", saga.ended_at ? moment(saga.ended_at) : null],
     ]),
     section("Steps", saga.steps.map((step) => details(step, saga))),
+    auditOf(page, saga),
     section("Where it comes from", origin(saga)),
     agentWords({ rationale: saga.rationale, notes: saga.notes }),
   ];
