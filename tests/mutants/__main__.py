@@ -1,7 +1,7 @@
 """Takes away every check of the kernel in turn, and prints `M of N killed` and every survivor with its explanation.
 
-Exit status 1 if fewer than 95 in a hundred are killed, or if a survivor has no explanation. `--only PART` limits it to
-files whose path holds PART; `--list` only lists.
+Exit status 1 if fewer than 95 in a hundred are killed, or if a survivor has no explanation. `--only PART …` limits it to
+files whose path holds a PART; `--list` only lists.
 """
 
 from __future__ import annotations
@@ -48,11 +48,12 @@ ENOUGH = 0.95
 def main() -> int:
     """See the module."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument("--only", default="", metavar="PART")
+    parser.add_argument("--only", nargs="+", default=[""], metavar="PART")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args()
-    found = [s for path in KERNEL if asked.only in path for s in sites(ROOT, path)]
+    chosen = [path for path in KERNEL if any(part in path for part in asked.only)]
+    found = [s for path in chosen for s in sites(ROOT, path)]
     if asked.list:
         for site in found:
             _say(f"{site.path}:{site.line}: {site.what}: {site.text}")
