@@ -40,27 +40,42 @@ def prove(definition: Mapping[str, Any], graph: Graph, cast: Cast) -> Iterator[V
 
 
 def worst_history(graph: Graph, cast: Cast) -> int:
-    """The events of the longest execution: on the longest path, every attempt of every Task fails."""
+    """The events of the longest execution: on the longest path, every attempt of every Task fails.
+
+    Pivot and gate take turns, and any way may lead on after the last of them: their rounds are counted at the pivot.
+    """
+    turning = sum(
+        _events(node) * _rounds(node, cast)
+        for node in graph.nodes.values()
+        if cast.turns and _takes_turns(node, cast)
+    )
     longest: dict[str, int] = {}
     for name in graph.ends_first(cast.turns):
         node = graph.nodes[name]
         ways = [edge.target for edge in node.edges if (name, edge.target) not in cast.turns]
+        own = _events(node)
+        if cast.turns and _takes_turns(node, cast):
+            own = turning if _is(node, cast, Part.FORWARD) else 0
         longest[name] = (
-            _events(node) * _rounds(node, cast)
+            own
             + sum(longest[branch] for branch in node.branches)
             + max((longest[way] for way in ways), default=0)
         )
     return _EXECUTION + longest[graph.start]
 
 
+def _takes_turns(node: Node, cast: Cast) -> bool:
+    return _is(node, cast, Part.GATE) or _is(node, cast, Part.FORWARD)
+
+
+def _is(node: Node, cast: Cast, part: Part) -> bool:
+    role = cast.role(node.name)
+    return role is not None and role.index == cast.boundary and role.part is part
+
+
 def _rounds(node: Node, cast: Cast) -> int:
     """The pivot and its gate take turns: the pivot once more than the gate."""
-    role = cast.role(node.name)
-    if role is None or role.index != cast.boundary:
-        return 1
-    if role.part is Part.GATE:
-        return MOST_ROUNDS
-    return MOST_ROUNDS + 1 if role.part is Part.FORWARD and cast.turns else 1
+    return MOST_ROUNDS if _is(node, cast, Part.GATE) else MOST_ROUNDS + 1
 
 
 def _events(node: Node) -> int:

@@ -91,6 +91,17 @@ def test_the_worst_history_grows_with_a_gate_that_asks_three_times() -> None:
     assert worst(shape("p")) - worst(shape("r")) > 3 * 4 * rounds
 
 
+def test_after_the_last_round_of_the_gate_everything_may_still_fail() -> None:
+    states = machine("p").definition["States"]
+
+    def events(name: str, attempt: int = 3) -> int:
+        return 2 + attempt * (1 + sum(retrier["MaxAttempts"] for retrier in states[name]["Retry"]))
+
+    turns = 4 * events("0 step_0") + 3 * events("approve 0 step_0", 4)
+    leads_back = events("settle 0 step_0") + events("begin 0 step_0")
+    assert worst(shape("p")) == 2 + turns + leads_back + events("finish compensation") + 2
+
+
 def test_a_proved_machine_is_handed_on_unchanged() -> None:
     made = machine("cp")
     assert verified(made, shape("cp")) is made
