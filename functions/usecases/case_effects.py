@@ -50,7 +50,8 @@ def saga_changes(
 ) -> list[Change] | AttemptAlive | NotAllowed:
     """The writes that go with the case's own: refused while an attempt of the step is alive."""
     if case.index is None:
-        head = _fresh_drivers(_released(saga, None, now))
+        # On the functions of today's deployment: those that it began with could not bring it to its end.
+        head = _fresh_drivers(_released(saga, None, now)).model_copy(update={"machine": None})
         return [changed(saga.head, heads.want(head, "resume", now=now))]
     step = saga.steps[case.index]
     if agreed.resolution is Resolution.DONE and not may_be_done_by_hand(saga.head, step):

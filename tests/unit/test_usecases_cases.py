@@ -228,6 +228,21 @@ def test_a_saga_that_no_driver_could_end_gets_drivers_again_when_its_case_is_set
     assert bench.head.outcome is SagaOutcome.COMPLETED
 
 
+def test_a_saga_that_could_not_be_resumed_goes_on_with_the_functions_of_today() -> None:
+    bench = Bench()
+    bench.admit()
+    bench.put(bench.head, bench.head.model_copy(update={"drivers_left": 0, "machine": "old"}))
+    bench.machines.executions["old", f"{SAGA}-1"] = "ended"
+    assert attend(bench) == "case"
+    case = read_case(bench.store, bench.notices.cases[0])
+    assert case is not None
+    assert bench.head.machine == "old"
+    resolve(bench, case)
+    assert attend(bench) == "started"
+    assert bench.head.machine not in {None, "old"}
+    assert bench.machines.executions.keys() >= {(bench.head.machine, f"{SAGA}-2")}
+
+
 def test_a_case_opens_however_long_the_words_that_describe_it() -> None:
     bench = Bench()
     bench.admit()
