@@ -7,6 +7,7 @@ import pytest
 from functions.domain.ledger import forward
 from functions.domain.ledger.forward import Answered, Busy, Proceed
 from functions.domain.ledger.records import ForwardState
+from functions.domain.outcome import RefusalCause, Refused
 from tests.unit.ledger import DIGEST, HOLDS, INPUTS, LEASE, NOW, ONE, step
 
 S = ForwardState
@@ -42,3 +43,17 @@ def test_an_undo_whose_inputs_could_not_be_made_gets_no_condition_either() -> No
     assert not_made is not None
     assert (made.inputs, made.condition) == (INPUTS, "1")
     assert (not_made.inputs, not_made.condition) == (None, None)
+
+
+def test_what_the_target_said_when_asked_is_kept_with_its_cause_and_its_words() -> None:
+    asked = forward.settle_claim(
+        step(state=S.UNKNOWN, unsettled=True), now=NOW, lease=LEASE, by="saga-1-1"
+    )
+    assert isinstance(asked, Proceed)
+    said = Refused(reason="401", cause=RefusalCause.AUTHORITY)
+    after = forward.conclude_settling(
+        asked.record, 1, said, now=NOW + 1, asked_at=NOW, settles_after=None
+    )
+    assert after is not None
+    [entry] = after.forward.history
+    assert (entry.outcome, entry.cause, entry.reason) == ("refused", "authority", "401")

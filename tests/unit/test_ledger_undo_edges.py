@@ -9,7 +9,7 @@ import pytest
 from functions.domain.ledger import undo
 from functions.domain.ledger.forward import IllegalTransition
 from functions.domain.ledger.records import StepRecord, UndoState
-from functions.domain.outcome import Applied, NotFound
+from functions.domain.outcome import Applied, NotFound, RefusalCause, Refused
 from tests.unit.ledger import LEASE, NOW, ONE, SETTLES_AFTER, completed, saga, step, undoing
 from tests.unit.test_ledger_undo import BACK, asked, claim, claimed, of, settle
 
@@ -88,3 +88,13 @@ def test_an_effect_that_nobody_accounted_for_is_a_persons_and_one_besides_the_re
 def test_what_is_settled_is_not_asked_about() -> None:
     for state in undo.SETTLED:
         assert settle(undoing(completed(), state=state)) == undo.Undone()
+
+
+def test_what_the_target_said_of_the_undos_key_is_kept_with_its_cause_and_its_words() -> None:
+    record = asked(completed(state=S.UNKNOWN, unsettled=True))
+    said = Refused(reason="401", cause=RefusalCause.AUTHORITY)
+    after = undo.conclude_settling(
+        record, of(record).fence, said, now=NOW + 1, asked_at=NOW, settles_after=None
+    )
+    [entry] = of(after).history
+    assert (entry.outcome, entry.cause, entry.reason) == ("refused", "authority", "401")
