@@ -16,6 +16,7 @@ from tests.unit.ledger import NOW, completed, head, saga, step
 LATER = NOW + 5_000
 ENDED, TURNED = {"outcome": SagaOutcome.COMPLETED}, {"direction": Direction.COMPENSATING}
 WATCHED = {"attention": Attention.BLOCKED}
+BACK: dict[str, Any] = {"direction": Direction.COMPENSATING}
 
 
 @pytest.mark.parametrize("change", [ENDED, TURNED, {"pivot": Pivot.CROSSED}, WATCHED])
@@ -70,6 +71,17 @@ def test_what_was_accepted_shows_in_an_end_and_makes_none(
     assert (accepted.accepted, accepted.outcome, accepted.updated_at) == (True, after, LATER)
 
 
+@pytest.mark.parametrize("end", [SagaOutcome.COMPLETED, SagaOutcome.COMPENSATED])
+def test_whatever_did_not_simply_complete_is_listed_for_review(end: SagaOutcome) -> None:
+    assert heads.accept(head(outcome=end), now=LATER).review == "acme"
+    assert heads.accept(head(), now=LATER).review is None
+    finished = heads.complete(head(direction=Direction.FINISHING), now=LATER)
+    by_hand = heads.complete(head(direction=Direction.FINISHING, accepted=True), now=LATER)
+    undone = heads.finish_compensation(saga(completed(0, state=S.SUCCEEDED), **BACK), now=LATER)
+    assert undone is not None
+    assert (finished.review, by_hand.review, undone.review) == (None, "acme", "acme")
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -114,9 +126,6 @@ def test_where_only_undos_are_left_to_people_the_others_may_go_on(
     before: Attention, after: Attention
 ) -> None:
     assert heads.keep_blocked(head(attention=before), now=LATER).attention is after
-
-
-BACK: dict[str, Any] = {"direction": Direction.COMPENSATING}
 
 
 def _plain_last() -> Any:

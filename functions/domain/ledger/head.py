@@ -131,7 +131,10 @@ def accept(head: Head, *, now: Millis) -> Head:
     """Two people have accepted a remaining effect: the saga does not end as if there were none, nor has it."""
     ended = head.outcome in {SagaOutcome.COMPLETED, SagaOutcome.COMPENSATED}
     outcome = SagaOutcome.RESOLVED_MANUALLY if ended else head.outcome
-    return head.model_copy(update={"accepted": True, "outcome": outcome, "updated_at": now})
+    review = head.tenant if ended else head.review
+    return head.model_copy(
+        update={"accepted": True, "outcome": outcome, "review": review, "updated_at": now}
+    )
 
 
 def _ended(head: Head, outcome: SagaOutcome, now: Millis) -> Head:
