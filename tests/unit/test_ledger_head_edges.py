@@ -10,7 +10,7 @@ from functions.domain.ledger import head as heads
 from functions.domain.ledger.forward import IllegalTransition
 from functions.domain.ledger.records import Attention, Direction, Pivot, SagaOutcome
 from functions.domain.ledger.records import UndoState as S
-from functions.domain.ledger.recovery import can_be_driven
+from functions.domain.ledger.recovery import can_be_driven, is_over
 from tests.unit.ledger import NOW, completed, head, saga, step
 
 LATER = NOW + 5_000
@@ -185,3 +185,31 @@ def test_whether_an_execution_would_bring_a_saga_forward() -> None:
     assert _driven(done, **BACK)
     assert not _driven(done, **BACK, outcome=SagaOutcome.COMPENSATED)
     assert not _driven(waiting, completed(1), attention=Attention.MANUAL, **BACK)
+
+
+OVER: dict[str, Any] = {"direction": Direction.FINISHING, "outcome": SagaOutcome.COMPLETED}
+UNDONE: dict[str, Any] = {**BACK, "outcome": SagaOutcome.COMPENSATED}
+DONE = completed(0, state=S.PENDING)
+
+
+@pytest.mark.parametrize(
+    ("steps", "change", "over"),
+    [
+        ((DONE,), OVER, True),
+        ((DONE,), {**OVER, "outcome": None}, False),
+        ((DONE,), {**OVER, "attention": Attention.MANUAL}, False),
+        ((DONE,), {**OVER, "attention": Attention.BLOCKED}, False),
+        ((DONE,), {**OVER, "wanted": "case"}, False),
+        ((DONE.model_copy(update={"case": "case-1"}),), OVER, False),
+        ((DONE.model_copy(update={"late": "too late"}),), OVER, False),
+        ((DONE,), UNDONE, False),
+        ((completed(0, state=S.SUCCEEDED),), UNDONE, True),
+        ((completed(0, state=S.SUCCEEDED), DONE), UNDONE, False),
+    ],
+)
+def test_a_saga_is_over_when_nothing_of_it_is_anybodys(
+    steps: tuple[Any, ...],
+    change: dict[str, Any],
+    over: bool,  # noqa: FBT001 - a case
+) -> None:
+    assert is_over(saga(*steps, **change)) is over
