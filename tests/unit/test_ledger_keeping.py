@@ -1,0 +1,31 @@
+"""How long a key protects: to the millisecond, from the first attempt on, and not at all where it is in conflict."""
+
+from __future__ import annotations
+
+from functions.domain.ledger.keeping import key_protects
+from functions.domain.ledger.records import AttemptEntry, Forward
+from tests.unit.ledger import NOW, step
+
+KEPT, CALL, LANDS = 60_000, 10_000, 5_000
+
+
+def protects(command: Forward, now: int) -> bool:
+    return key_protects(command, now=now, kept_for=KEPT, call=CALL, settles_after=LANDS)
+
+
+def attempt(fence: int, at: int) -> AttemptEntry:
+    return AttemptEntry(fence=fence, purpose="call", started_at=at, by="saga-1-1")
+
+
+def test_it_protects_while_the_last_call_that_it_allows_still_lands_in_time() -> None:
+    command = step(history=(attempt(1, NOW), attempt(2, NOW + 30_000))).forward
+    assert protects(command, NOW + KEPT - CALL - LANDS - 1)
+    assert not protects(command, NOW + KEPT - CALL - LANDS)
+
+
+def test_before_the_first_attempt_it_counts_from_now() -> None:
+    assert protects(step().forward, NOW)
+
+
+def test_a_key_that_is_known_with_other_parameters_protects_nothing() -> None:
+    assert not protects(step(conflicted=True, history=(attempt(1, NOW),)).forward, NOW)
