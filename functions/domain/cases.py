@@ -187,8 +187,8 @@ def claim(case: Case, *, person: str, now: Millis) -> Claimed | HeldBy | Already
     if case.state is CaseState.SETTLED:
         return AlreadySettled(case)
     held = holder(case, now)
-    if held not in {None, person}:
-        return HeldBy(held or "", case.claimed_until)
+    if held is not None and held != person:
+        return HeldBy(held, case.claimed_until)
     event = CaseEvent(at=now, who=person, what="renewed" if held == person else "claimed")
     return Claimed(leased(case, person, now + CLAIM_LASTS, event))
 

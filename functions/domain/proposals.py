@@ -147,8 +147,8 @@ def confirm(
     if proposal.binds != binds:
         return Void(_without(case, _event("voided", proposal, person, None, now)))
     held = holder(case, now)
-    if held not in {None, person, proposal.by}:
-        return HeldBy(held or "", case.claimed_until)
+    if held is not None and held not in {person, proposal.by}:
+        return HeldBy(held, case.claimed_until)
     event = _event("confirmed", proposal, person, proposal.reason, now)
     return Agreed(settled(case, proposal.resolution, event), proposal)
 

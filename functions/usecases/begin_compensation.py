@@ -77,7 +77,7 @@ def _changes(saga: Saga, approval: Approval | None, why: str, now: int) -> list[
 
 def _latest_approval(store: Store, saga: Saga) -> Approval | None:
     asked = next((s.approval for s in saga.steps if s.approval is not None), None)
-    return read_approval(store, asked) if asked is not None else None
+    return read_approval(store, asked)
 
 
 def _why(index: int, saga: Saga, approval: Approval | None, now: int) -> str:

@@ -125,7 +125,7 @@ def _approved(start: Start, head: Head, facts: dict[str, Any], now: int) -> list
 def _use_approval(start: Start, head: Head, verdict: NeedsApproval, now: int) -> list[Change]:
     record = start.record
     binds = _binds(start, head)
-    latest = read_approval(start.world.store, record.approval) if record.approval else None
+    latest = read_approval(start.world.store, record.approval)
     if latest is None:
         raise _asked(start, head, verdict, now)
     wanted = Wanted(binds=binds, needed=verdict.approvers, group=verdict.group, now=now)

@@ -45,7 +45,7 @@ def cancel_saga(
 
 def _tell_the_machine(store: Store, callbacks: Callbacks, saga: Saga) -> None:
     for step in saga.steps:
-        approval = read_approval(store, step.approval) if step.approval is not None else None
+        approval = read_approval(store, step.approval)
         if approval is not None:
             answer(store, callbacks, approval)
 

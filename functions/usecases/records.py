@@ -117,8 +117,10 @@ def read_step(store: Store, saga_id: str, index: int) -> StepRecord:
     return parsed(StepRecord, found)
 
 
-def read_approval(store: Store, approval_id: str) -> Approval | None:
-    """One approval."""
+def read_approval(store: Store, approval_id: str | None) -> Approval | None:
+    """One approval; None too where nobody was asked."""
+    if approval_id is None:
+        return None
     found = store.get(approval_key(approval_id))
     return parsed(Approval, found) if found is not None else None
 

@@ -49,7 +49,7 @@ def request_approval(
 
 
 def _asked(store: Store, approval_id: str | None) -> Approval:
-    approval = read_approval(store, approval_id) if approval_id is not None else None
+    approval = read_approval(store, approval_id)
     if approval is None:
         raise errors.BadRequest("nobody was asked to approve this step")
     return approval
