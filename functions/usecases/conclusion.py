@@ -109,8 +109,9 @@ def _undo_inputs(
     if applied is None or undo is None:
         return None
     arguments = world.step.arguments.model_validate_json(record.arguments)
+    make, receipt = undo.fixed_inputs, applied.receipt
     try:
-        return _INPUTS.validate_python(dict(undo.fixed_inputs(arguments, applied.receipt)))
+        return _INPUTS.validate_python(dict(make(arguments, receipt)))
     except Exception:  # noqa: BLE001 - whatever it raises, the effect exists; without inputs a person undoes it
         return None
 
@@ -121,7 +122,8 @@ def _head_changes(after: StepRecord, head: Head | None, now: int, late: str | No
         if late is not None:
             next_head = heads.want(next_head, "case", now=now)
         return [changed(head, next_head)] if next_head != head else []
-    if not after.last or after.boundary or after.forward.state is not ForwardState.COMPLETED:
+    # Who starts the boundary has read the head.
+    if not after.last or after.forward.state is not ForwardState.COMPLETED:
         return []
     finishing = after.kind is Kind.RETRIABLE
     return [

@@ -37,6 +37,7 @@ TESTS = (
     "tests/unit/test_usecases_boundary_asks.py",
     "tests/unit/test_usecases_compensation.py",
     "tests/unit/test_usecases_turning.py",
+    "tests/unit/test_usecases_conclusion.py",
     "tests/unit/test_usecases_cases.py",
     "tests/unit/test_usecases_two_people.py",
     "tests/unit/test_usecases_driving.py",

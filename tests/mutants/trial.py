@@ -34,7 +34,7 @@ FIRST = {
     "undo_authority": "test_usecases_two_people",
     "ledger/keeping": "test_ledger_keeping",
     "usecases/boundary": "test_usecases_boundary",
-    "conclusion": "test_usecases_crashes",
+    "conclusion": "test_usecases_conclusion",
     "forward_intent": "test_usecases_run_step",
     "settle_step": "test_usecases_run_step",
     "decide_approval": "test_usecases_boundary",
