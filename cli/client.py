@@ -160,10 +160,20 @@ class Client:
         return self._on_case(case_id, "resolution", body)
 
     def propose(
-        self, case_id: str, resolution: str, reason: str, alternate: str | None = None
+        self,
+        case_id: str,
+        resolution: str,
+        reason: str,
+        alternate: str | None = None,
+        action: str | None = None,
     ) -> Body:
         """Propose what two people have to agree to, for a case that one holds."""
-        body = {"resolution": resolution, "reason": reason, "alternate": alternate}
+        body = {
+            "resolution": resolution,
+            "reason": reason,
+            "alternate": alternate,
+            "action": action,
+        }
         return self._on_case(case_id, "proposal", body)
 
     def answer_proposal(

@@ -18,6 +18,8 @@ def operations_of(catalogue: Catalogue) -> list[Operation]:
             found += [
                 replace(step.undo.run, authority=each.authority) for each in step.undo.alternates
             ]
+            for each in step.undo.other_actions:
+                found += [each.run, each.settlement.status, each.settlement.tombstone]
     return [operation for operation in found if operation is not None]
 
 

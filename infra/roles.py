@@ -123,6 +123,8 @@ def undo_step(at: Places, catalogue: Catalogue, step: Step) -> Grants:
         step.undo.run,
         *(replace(step.undo.run, authority=each.authority) for each in step.undo.alternates),
         *_settling(step.undo.settlement),
+        *(each.run for each in step.undo.other_actions),
+        *(o for each in step.undo.other_actions for o in _settling(each.settlement)),
         *_settling(step.settlement),
     ]
     return [_allow(_WRITE, at.ledger), *_authorities(at, catalogue, operations)]

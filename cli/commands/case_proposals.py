@@ -20,6 +20,7 @@ class ByTwo(StrEnum):
 
     ACCEPT = "accept"
     RETRY_WITH_ALTERNATE = "retry_with_alternate"
+    ANOTHER_ACTION = "another_action"
 
 
 def propose(
@@ -36,6 +37,15 @@ def propose(
             show_default=False,
         ),
     ] = None,
+    action: Annotated[
+        str | None,
+        typer.Option(
+            "--action",
+            metavar="NAME",
+            help="The other action, as the case names it.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
     profile: Profile = "",
 ) -> None:
@@ -44,10 +54,11 @@ def propose(
     Nothing happens until another person of the group confirms. If what is owed changes before that, the proposal is void.
 
     accept: the effect stays, and the saga ends as resolved_manually. retry_with_alternate: the same undo, with the same
-    key, by another principal that the catalogue declares.
+    key, by another principal that the catalogue declares. another_action: what the catalogue declares in place of the
+    undo, under a key of its own.
     """
     work = Work(profile, as_json)
-    body = work.client.propose(case_id, resolution.value, reason, alternate)
+    body = work.client.propose(case_id, resolution.value, reason, alternate, action)
     work.answer(body, case_page)
 
 

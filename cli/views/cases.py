@@ -13,6 +13,7 @@ from cli.views.words import add_agent_words
 _RESOLUTIONS = {
     "retry": "automation tries again, with the same key",
     "retry_with_alternate": "the same, by another principal that the catalogue declares",
+    "another_action": "another action that the catalogue declares is done instead, under a key of its own",
     "done": "you have done it by hand, with the same key",
     "accept": "what is left stays as it is",
     "did_not_happen": "you have found that there is no effect, and there will be none",
@@ -106,6 +107,8 @@ def _ways(page: Page, body: dict[str, Any]) -> None:
     for each in body["alternates"]:
         where = f"role {each['role']}, scope {each['scope']}"
         page.line(f"alternate {each['alternate']}: {where}", indent=2)
+    for each in body["other_actions"]:
+        page.line(f"action {each['name']}: {each['sentence']}", indent=2)
 
 
 def _by(way: dict[str, Any]) -> str:
@@ -122,13 +125,14 @@ def _proposed(page: Page, body: dict[str, Any]) -> None:
     if proposal is None:
         return
     page.heading("proposed, and not done until another person confirms")
-    other = proposal["alternate"]
+    other, action = proposal["alternate"], proposal["action"]
     page.fields(
         [
             ("what", proposal["resolution"]),
             ("by", f"{proposal['by']}, {moment(proposal['at'])}"),
             ("why", proposal["reason"]),
             ("alternate", f"{other['alternate']}, role {other['role']}" if other else None),
+            ("action", f"{action['name']}: {action['sentence']}" if action else None),
         ]
     )
 

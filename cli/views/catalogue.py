@@ -38,6 +38,8 @@ def _step(page: Page, step: dict[str, Any]) -> None:
     undo = f"undone by {step['undone_by']}" if step.get("undone_by") else "cannot be undone"
     if others := step.get("undone_otherwise_by"):
         undo += f"; by {', '.join(others)} where two people agree to it"
+    if instead := step.get("undone_instead_by"):
+        undo += f"; instead, where two people agree to it: {', '.join(instead)}"
     page.line(Span(step["name"], "strong"), "  ", Span(undo, "dim"))
     page.line(step["description"], indent=2)
     if step["requires"]:

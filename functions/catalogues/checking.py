@@ -79,6 +79,13 @@ def _operations(catalogue: Catalogue) -> Iterator[tuple[str, str, Operation]]:
                 )
                 for each in step.undo.alternates
             ]
+            for each in step.undo.other_actions:
+                what = f"undo {step.undo.name} by {each.name}"
+                made += [
+                    (what, each.run),
+                    (f"{what}: status", each.settlement.status),
+                    (f"{what}: tombstone", each.settlement.tombstone),
+                ]
         yield from ((step.name, what, operation) for what, operation in made if operation)
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from functions.domain.ledger.records import AuthorityReference, Millis
+from functions.domain.ledger.records import AuthorityReference, DeclaredAction, Millis
 from functions.domain.outcome import Frozen, Identifier, ShortText
 
 CLAIM_LASTS = 15 * 60 * 1000
@@ -44,6 +44,7 @@ class Resolution(StrEnum):
 
     RETRY = "retry"
     RETRY_WITH_ALTERNATE = "retry_with_alternate"
+    ANOTHER_ACTION = "another_action"
     DONE = "done"
     ACCEPT = "accept"
     DID_NOT_HAPPEN = "did_not_happen"
@@ -51,7 +52,7 @@ class Resolution(StrEnum):
     REOPEN = "reopen"
 
 
-BY_TWO = frozenset({Resolution.RETRY_WITH_ALTERNATE, Resolution.ACCEPT})
+BY_TWO = frozenset({Resolution.RETRY_WITH_ALTERNATE, Resolution.ANOTHER_ACTION, Resolution.ACCEPT})
 """One person proposes these, and nothing happens until another one agrees."""
 
 
@@ -84,6 +85,7 @@ class Proposal(Frozen):
     id: Identifier
     resolution: Resolution
     alternate: AuthorityReference | None = None
+    action: DeclaredAction | None = None
     reason: ShortText
     by: Identifier
     at: Millis
@@ -108,6 +110,8 @@ class Case(Frozen):
     allowed: tuple[Resolution, ...]
     alternates: tuple[AuthorityReference, ...] = ()
     """The other principals that the catalogue had declared for this undo when the saga was admitted."""
+    other_actions: tuple[DeclaredAction, ...] = ()
+    """What the catalogue had declared by then to be done in place of this undo."""
     state: CaseState = CaseState.OPEN
     resolution: Resolution | None = None
     claimed_by: Identifier | None = None

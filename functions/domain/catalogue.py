@@ -113,6 +113,21 @@ class Alternate:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherAction:
+    """Another action in place of the undo, which reaches a valid state by other means, under a key of its own.
+
+    A payment that has been settled cannot be voided, and is refunded instead. Used once two people have agreed to it,
+    in a case of the undo. It gets the undo's fixed inputs; the undo's retry and timeout hold for it too.
+    """
+
+    name: str
+    run: Operation
+    settlement: Settlement
+    sentence: str
+    """What it does instead, for the two who decide: "Refund what was captured"."""
+
+
+@dataclass(frozen=True, slots=True)
 class Undo:
     """The one compensation of a compensable step."""
 
@@ -126,11 +141,20 @@ class Undo:
     needs_person: bool = False
     sentence: str = ""
     alternates: tuple[Alternate, ...] = ()
+    other_actions: tuple[OtherAction, ...] = ()
 
     @property
     def authorities(self) -> tuple[Authority, ...]:
-        """Every authority that this undo may ever be made with, its own first."""
-        return (self.run.authority, *(each.authority for each in self.alternates))
+        """Every authority that this undo, or another action in its place, may ever be made with, its own first."""
+        return (
+            self.run.authority,
+            *(each.authority for each in self.alternates),
+            *(each.run.authority for each in self.other_actions),
+        )
+
+    def other_action(self, name: str) -> OtherAction | None:
+        """The declared other action of that name."""
+        return next((each for each in self.other_actions if each.name == name), None)
 
     def alternate(self, name: str) -> Alternate | None:
         """The declared alternate of that name."""

@@ -33,6 +33,10 @@ WHY: Mapping[str, str] = {
         "An agent's text goes into arguments, so each has a limit: extra='forbid', strict=True, max_length for text, ge "
         "and le for integers, an amount for money."
     ),
+    "other_action": (
+        "Another action reaches a valid state where the undo cannot. Say what it does, name an adapter of its own, and "
+        "give the undo's settles_after at least as long as its own: a saga's machine waits no longer than that."
+    ),
     "owner": "Approvals and cases belong to somebody: name the two groups.",
     "reference": "Adapters and policies are named as package.module:function and imported where they run.",
     "repeatable": (

@@ -33,6 +33,7 @@ _REFERENCE = re.compile(r"[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)*:[a-z_][a-z0-9_]*
 _SETTING = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 _LONGEST_FUNCTION = timedelta(minutes=15)  # Lambda's own limit
 _MOST_ATTEMPTS = 900  # Step Functions repeats at most 999 times, and the machine has some to spare
+_MOST_OTHER_ACTIONS = 5  # each that is chosen keeps the attempts of what it replaces in the record
 _ORDER = tuple(Kind)
 
 
@@ -91,7 +92,12 @@ def _whole(catalogue: Catalogue) -> Rule:
 
 def _all_names(catalogue: Catalogue) -> Rule:
     steps = tuple(step.name for step in catalogue.steps)
-    undos = tuple(step.undo.name for step in catalogue.steps if step.undo)
+    undos = tuple(
+        name
+        for step in catalogue.steps
+        if step.undo
+        for name in (step.undo.name, *(each.name for each in step.undo.other_actions))
+    )
     yield from _names("catalogue", (catalogue.name,))
     yield from _names("step", steps)
     yield from _names("undo", undos)
@@ -184,6 +190,30 @@ def _undo(step: Step, undo: Undo) -> Rule:
     if undo.sentence:
         yield from _sentence(step.name, undo.sentence, step.arguments)
     yield from _alternates(step, undo)
+    yield from _other_actions(step, undo)
+
+
+def _other_actions(step: Step, undo: Undo) -> Rule:
+    """Another action, and not the undo again under another key; machines wait for it no longer than for the undo."""
+    if len(undo.other_actions) > _MOST_OTHER_ACTIONS:
+        told = f"undo {undo.name} declares more than {_MOST_OTHER_ACTIONS} other actions"
+        yield Broken(step.name, "other_action", told)
+    taken = [undo.run.adapter]
+    for each in undo.other_actions:
+        what = f"undo {undo.name} by {each.name}"
+        yield from _operation(step.name, what, each.run)
+        yield from _settlement(step.name, each.settlement, step.retain_for)
+        if not (each.settlement.observable or _by_person(each.settlement)):
+            yield Broken(
+                step.name, "unobservable", f"{what} has no keys, status query, tombstone or person"
+            )
+        if not each.sentence.strip():
+            yield Broken(step.name, "other_action", f"{what} does not say what that is")
+        if each.run.adapter in taken:
+            yield Broken(step.name, "other_action", f"{what} does what is declared already")
+        if each.settlement.settles_after > undo.settlement.settles_after:
+            yield Broken(step.name, "other_action", f"{what} settles later than the undo itself")
+        taken.append(each.run.adapter)
 
 
 def _alternates(step: Step, undo: Undo) -> Rule:

@@ -8,16 +8,18 @@ from functions.domain.cases import CaseCause, Resolution
 from functions.domain.ledger.forward import is_unsettled
 from functions.domain.ledger.records import (
     AuthorityReference,
+    DeclaredAction,
     ForwardState,
     Head,
     Intent,
     Pivot,
+    ReplacedAction,
     Saga,
     StepRecord,
     UndoState,
 )
-from functions.domain.ledger.undo import undo_unsettled
-from functions.domain.ledger.undo_authority import offered
+from functions.domain.ledger.undo import is_settled, undo_unsettled
+from functions.domain.ledger.undo_authority import offered, offered_actions
 from functions.domain.outcome import RefusalCause
 
 Side = Literal["do", "undo"]
@@ -68,6 +70,10 @@ def obligation(step: StepRecord, side: Side, cause: CaseCause) -> str:
     what = (step.sentence or step.name)[:WORDS_SHOWN]
     receipt = step.forward.receipt
     where = f" ({receipt.resource[:WORDS_SHOWN]})" if receipt is not None else ""
+    if cause is CaseCause.SECOND_EFFECT and step.undo is not None and step.undo.overtaken:
+        return (
+            f"“{what}”{where} was undone by an earlier call after all: it must not be undone twice."
+        )
     if cause is CaseCause.SECOND_EFFECT:
         return f"“{what}” seems to have taken effect twice; beside the known effect{where} there is another."
     if cause is CaseCause.LATE_EFFECT:
@@ -87,6 +93,10 @@ def reason(step: StepRecord, side: Side, cause: CaseCause) -> str:
     command = _command(step, side)
     if cause in {CaseCause.LATE_EFFECT, CaseCause.SECOND_EFFECT}:
         return step.late or "An effect was reported too late."
+    if cause is CaseCause.UNDO_NEEDS_PERSON and step.undo is not None and step.undo.overtaken:
+        return (
+            "An earlier call took effect after all; what was to be done instead waits for a person."
+        )
     said = next((e for e in reversed(command.history) if e.outcome is not None), None)
     last = f"The last answer was {said.outcome}: {said.reason}" if said and said.reason else ""
     words = {
@@ -127,6 +137,8 @@ def allowed(
     ways = [Resolution.DONE] if cause is CaseCause.KEY_CONFLICT else [*_ASK_OR_DO]
     if side == "undo" and alternates(step, cause):
         ways.append(Resolution.RETRY_WITH_ALTERNATE)
+    if side == "undo" and other_actions(step):
+        ways.append(Resolution.ANOTHER_ACTION)
     if is_unsettled(step.forward) or (step.undo is not None and undo_unsettled(step.undo)):
         ways.append(Resolution.DID_NOT_HAPPEN)
     if side == "undo":
@@ -139,6 +151,22 @@ def alternates(step: StepRecord, cause: CaseCause) -> tuple[AuthorityReference, 
     if step.undo is None or cause is not CaseCause.AUTHORITY_LOST:
         return ()
     return offered(step.undo)
+
+
+def other_actions(step: StepRecord) -> tuple[DeclaredAction, ...]:
+    """What two people may have done in place of the undo: only where nothing of the undo can still land, or has."""
+    undo = step.undo
+    known = step.forward.state is ForwardState.COMPLETED and undo is not None
+    if (
+        undo is None
+        or not known
+        or undo.inputs is None
+        or undo.overtaken
+        or undo_unsettled(undo)
+        or is_settled(step)
+    ):
+        return ()
+    return offered_actions(undo)
 
 
 def evidence(saga: Saga, step: StepRecord) -> dict[str, Any]:
@@ -161,6 +189,8 @@ def evidence(saga: Saga, step: StepRecord) -> dict[str, Any]:
             "condition": undo.condition,
             "alternates": [each.model_dump(mode="json") for each in undo.alternates],
             "substitutions": [each.model_dump(mode="json") for each in undo.substitutions],
+            "other_actions": [each.model_dump(mode="json") for each in undo.other_actions],
+            "replaced": [_replaced(each) for each in undo.replaced],
         }
     return shown
 
@@ -190,6 +220,11 @@ def _told(command: Intent, state: str) -> dict[str, Any]:
         "authority": command.authority.model_dump(mode="json"),
         "history": [e.model_dump(mode="json") for e in entries],
     }
+
+
+def _replaced(each: ReplacedAction) -> dict[str, Any]:
+    last = [entry.model_dump(mode="json") for entry in each.history[-HISTORY_SHOWN:]]
+    return each.model_dump(mode="json") | {"history": last}
 
 
 def _exists(step: StepRecord) -> bool:

@@ -1,6 +1,6 @@
 """Idempotency keys and digests.
 
-Keys are built from the saga id and the step index alone, never from anything an agent sent. One intent has one key, on
+Keys are built from the saga id, the step index and names of the catalogue, never from anything an agent sent. One intent has one key, on
 every attempt, by machine or by person (seed two, "Make each undo idempotent").
 """
 
@@ -14,6 +14,7 @@ import rfc8785
 
 _MOST_STEPS = 1000
 _SAGA_ID = re.compile(r"[a-z0-9][a-z0-9-]{2,39}")
+_ACTION = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
 
 def _checked(saga_id: str, index: int) -> str:
@@ -32,6 +33,13 @@ def forward_key(saga_id: str, index: int) -> str:
 def undo_key(saga_id: str, index: int) -> str:
     """The key under which a step's compensation is asked for: `<saga id>:<index>:undo`."""
     return f"{_checked(saga_id, index)}:undo"
+
+
+def other_action_key(saga_id: str, index: int, action: str) -> str:
+    """The key of another declared action in place of the undo: `<saga id>:<index>:undo:<action>`."""
+    if not _ACTION.fullmatch(action):
+        raise ValueError(f"not an action's name: {action!r}")
+    return f"{undo_key(saga_id, index)}:{action}"
 
 
 def canonical(value: Any) -> str:

@@ -6,6 +6,7 @@ A proposal is bound to the obligation as it was when it was made. Once that has 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from functions.domain import keys
 from functions.domain.cases import (
@@ -30,18 +31,20 @@ from functions.domain.ledger.records import Millis, Saga, StepRecord
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What somebody proposes: which resolution, why, and for another principal its declared name."""
+    """What somebody proposes: which resolution, why, and for another principal or another action its declared name."""
 
     resolution: Resolution
     reason: str
     alternate: str | None = None
+    action: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NotDeclared:
-    """No alternate of that name is declared for this undo."""
+    """Nothing of that name is declared for this undo; `field` is where it was asked for."""
 
     declared: tuple[str, ...]
+    field: Literal["alternate", "action"] = "alternate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +109,17 @@ def propose(
     if holder(case, now) != person:
         return NotHeld()
     if wanted.resolution not in case.allowed or wanted.resolution not in BY_TWO:
-        return NotAllowed(tuple(r for r in case.allowed if r in BY_TWO))
+        one_first = wanted.resolution is Resolution.ANOTHER_ACTION
+        return NotAllowed(tuple(r for r in case.allowed if one_first or r in BY_TWO))
     if case.proposal is not None and case.proposal.binds == binds:
         return Pending(case.proposal)
-    alternate = next((a for a in case.alternates if a.alternate == wanted.alternate), None)
-    if wanted.resolution is Resolution.RETRY_WITH_ALTERNATE and alternate is None:
-        return NotDeclared(tuple(a.alternate for a in case.alternates if a.alternate))
-    if wanted.resolution is not Resolution.RETRY_WITH_ALTERNATE and wanted.alternate is not None:
-        return NotDeclared(())
+    if (undeclared := _undeclared(case, wanted)) is not None:
+        return undeclared
     proposal = Proposal(
         id=f"{case.id}-p{case.proposals + 1}",
         resolution=wanted.resolution,
-        alternate=alternate,
+        alternate=next((a for a in case.alternates if a.alternate == wanted.alternate), None),
+        action=next((a for a in case.other_actions if a.name == wanted.action), None),
         reason=wanted.reason,
         by=person,
         at=now,
@@ -133,6 +135,20 @@ def propose(
             "events": entered(case, event),
         }
     )
+
+
+def _undeclared(case: Case, wanted: Wanted) -> NotDeclared | None:
+    """A name is said exactly where one is chosen by it, and it is one that the case offers."""
+    alternates = tuple(a.alternate for a in case.alternates if a.alternate)
+    actions = tuple(a.name for a in case.other_actions)
+    if wanted.resolution is Resolution.RETRY_WITH_ALTERNATE:
+        if wanted.alternate not in alternates:
+            return NotDeclared(alternates)
+    elif wanted.alternate is not None:
+        return NotDeclared(())
+    if wanted.resolution is Resolution.ANOTHER_ACTION:
+        return None if wanted.action in actions else NotDeclared(actions, "action")
+    return None if wanted.action is None else NotDeclared((), "action")
 
 
 def confirm(
@@ -193,6 +209,8 @@ def _event(what: str, proposal: Proposal, person: str, text: str | None, now: Mi
     facts = {"proposal": proposal.id, "resolution": proposal.resolution.value}
     if proposal.alternate is not None and proposal.alternate.alternate is not None:
         facts["alternate"] = proposal.alternate.alternate
+    if proposal.action is not None:
+        facts["action"] = proposal.action.name
     if person != proposal.by:
         facts["proposed_by"] = proposal.by
     return CaseEvent(at=now, who=person, what=what, text=text, facts=facts)

@@ -20,13 +20,17 @@ Credential = Annotated[str, StringConstraints(max_length=200)]
 
 
 class OfferedStep(Frozen):
-    """A step that a deployment has functions for; `undo` is empty where it has none. `alternates` are credentials by name."""
+    """A step that a deployment has functions for; `undo` is empty where it has none.
+
+    `alternates` and `other_actions` are credentials by name.
+    """
 
     kind: Kind
     credential: Credential = ""
     undo: Credential = ""
     undo_credential: Credential = ""
     alternates: dict[str, Credential] = {}
+    other_actions: dict[str, Credential] = {}
 
 
 class Offer(Frozen):
@@ -47,6 +51,7 @@ class Offer(Frozen):
                     undo=step.undo.name if step.undo else "",
                     undo_credential=(step.undo.run.authority.credential or "") if step.undo else "",
                     alternates=_alternates(step.undo) if step.undo else {},
+                    other_actions=_other_actions(step.undo) if step.undo else {},
                 )
                 for step in catalogue.steps
             },
@@ -55,6 +60,10 @@ class Offer(Frozen):
 
 def _alternates(undo: Undo) -> dict[str, str]:
     return {each.name: each.authority.credential or "" for each in undo.alternates}
+
+
+def _other_actions(undo: Undo) -> dict[str, str]:
+    return {each.name: each.run.authority.credential or "" for each in undo.other_actions}
 
 
 def lacking(saga: Saga, offers: Mapping[str, Offer]) -> tuple[str, ...]:
@@ -75,6 +84,11 @@ def _lacking(record: StepRecord, offered: OfferedStep | None) -> Iterator[str]:
     if (record.forward.authority.credential or "") != offered.credential:
         yield f"the credential {record.forward.authority.credential} of {record.name}"
     if record.undo is None:
+        return
+    if record.undo.replaced and record.undo.operation in offered.other_actions:
+        credential = record.undo.authority.credential
+        if (credential or "") != offered.other_actions[record.undo.operation]:
+            yield f"the credential {credential} of {record.undo.operation}"
         return
     if record.undo.operation != offered.undo:
         yield f"the undo {record.undo.operation} of {record.name}"

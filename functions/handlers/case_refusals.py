@@ -68,12 +68,13 @@ def _about_the_proposal(said: object) -> Problem | None:
             hint = "Read the case again, and propose anew if it still holds."
             text = "What is owed has changed since this was proposed."
             return problem(Code.PROPOSAL_VOID, text, hint)
-        case proposals.NotDeclared(declared=declared):
+        case proposals.NotDeclared(declared=declared, field=field):
+            what = "alternate" if field == "alternate" else "other action"
             return problem(
                 Code.NOT_ONE_OF,
-                "No alternate of this name is declared for this undo.",
+                f"No {what} of this name is declared for this undo.",
                 "Name one of those that are listed." if declared else "Leave it out.",
-                at=("alternate",),
+                at=(field,),
                 allowed=list(declared),
             )
         case _:

@@ -80,11 +80,12 @@ class ResolutionRequest(Request):
 
 
 class ProposalRequest(Request):
-    """What two people have to agree to, and why; `alternate` names the other principal for a retry."""
+    """What two people have to agree to, and why; `alternate` names the other principal for a retry, `action` the other action."""
 
     resolution: Resolution
     reason: Reason
     alternate: Name | None = None
+    action: Name | None = None
 
 
 class AnswerRequest(Request):
@@ -217,7 +218,7 @@ def post_resolution(case_id: Id, body: Annotated[ResolutionRequest, Body()]) -> 
 @router.post("/cases/<case_id>/proposal")
 def post_proposal(case_id: Id, body: Annotated[ProposalRequest, Body()]) -> Response[CaseView]:
     """Propose what two people have to agree to, for a case that one holds. Nothing happens until another one agrees."""
-    wanted = proposals.Wanted(body.resolution, body.reason, body.alternate)
+    wanted = proposals.Wanted(body.resolution, body.reason, body.alternate, body.action)
     said = propose_resolution(store(), clock, case_id, _operator(), wanted)
     if isinstance(said, Case):
         logger.info("proposed", case=case_id, resolution=body.resolution.value)

@@ -21,7 +21,7 @@ from functions.domain.ledger.records import (
     StepRecord,
     Undo,
 )
-from functions.domain.ledger.undo_authority import undo_authorities
+from functions.domain.ledger.undo_authority import declared_actions, undo_authorities
 from functions.domain.problems import clean
 from functions.domain.validation import Validated, ValidatedStep
 
@@ -120,6 +120,7 @@ def _undo(validated: Validated, each: ValidatedStep, saga_id: str) -> Undo | Non
         key=undo_key(saga_id, each.index),
         authority=own,
         alternates=others,
+        other_actions=declared_actions(validated.catalogue.name, step.name, step.undo),
         budget=step.undo.retry.attempts,
         operation=step.undo.name,
         waits_for=tuple(sorted(validated.shape.steps[each.index].undo_waits_for)),

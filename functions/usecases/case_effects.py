@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from functions.domain.cases import Case, CaseCause, NotAllowed, Proposal, Resolution
-from functions.domain.evidence import may_be_done_by_hand
+from functions.domain.evidence import may_be_done_by_hand, other_actions
 from functions.domain.ledger import forward
 from functions.domain.ledger import head as heads
 from functions.domain.ledger import undo as undos
@@ -15,6 +15,7 @@ from functions.domain.ledger.records import (
     Head,
     Millis,
     Pivot,
+    ReplacedAction,
     Saga,
     StepRecord,
     Substitution,
@@ -60,6 +61,9 @@ def saga_changes(
     waits = alive(step, now, settles_after, by_hand=by_hand)
     if waits is not None:
         return waits
+    if agreed.resolution is Resolution.ANOTHER_ACTION and not other_actions(step):
+        # It has landed, or may have: that it did not is said first, and has a case of its own after that.
+        return NotAllowed(tuple(r for r in case.allowed if r is not Resolution.ANOTHER_ACTION))
     after = _resolved(step, case, agreed, now).model_copy(update={"case": None})
     head = _driven(saga, after, now)
     if agreed.resolution is Resolution.ACCEPT and _remains(step, case):
@@ -116,7 +120,28 @@ def _undo_resolved(step: StepRecord, case: Case, agreed: Agreement, now: Millis)
         return undos.reopen(forward.ask_again(step) if unknown_effect else step)
     if resolution is Resolution.RETRY_WITH_ALTERNATE:
         return undos.reopen_under(step, _substitution(step, case, agreed, now))
+    if resolution is Resolution.ANOTHER_ACTION:
+        return undos.undo_otherwise(step, _replacement(step, case, agreed, now))
     return undos.resolve(step, accepted=resolution is Resolution.ACCEPT)
+
+
+def _replacement(step: StepRecord, case: Case, agreed: Agreement, now: Millis) -> ReplacedAction:
+    proposal, second, undo = agreed.proposal, agreed.confirmed_by, step.undo
+    if undo is None or proposal is None or proposal.action is None or second is None:
+        raise ValueError(f"{case.id}: two people have to agree to another action")
+    return ReplacedAction(
+        at=now,
+        case=case.id,
+        proposed_by=proposal.by,
+        confirmed_by=second,
+        operation=undo.operation,
+        key=undo.key,
+        authority=undo.authority,
+        attempts=undo.attempts,
+        since=undo.since,
+        history=undo.history,
+        instead=proposal.action.name,
+    )
 
 
 def _substitution(step: StepRecord, case: Case, agreed: Agreement, now: Millis) -> Substitution:

@@ -11,6 +11,7 @@ from functions.domain.evidence import (
     cause_of,
     evidence,
     obligation,
+    other_actions,
     reason,
     saga_evidence,
 )
@@ -160,6 +161,7 @@ def _case(saga: Saga, step: StepRecord, side: Side, why: CaseCause, now: int) ->
         evidence=evidence(saga, step),
         allowed=allowed(head, step, why, side),
         alternates=alternates(step, why) if side == "undo" else (),
+        other_actions=other_actions(step) if side == "undo" else (),
         created_at=now,
         open=f"case#{head.tenant}",
         due_shard=heads.due_shard(head.saga_id),

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, assert_never
 
 from functions.domain.calls import Call
-from functions.domain.catalogue import Operation
+from functions.domain.catalogue import Operation, OtherAction, Settlement
 from functions.domain.catalogue import Undo as UndoEntry
 from functions.domain.keys import undo_key
 from functions.domain.ledger import forward, undo
+from functions.domain.ledger import head as heads
 from functions.domain.ledger.keeping import key_protects
-from functions.domain.ledger.records import AuthorityReference, Saga, StepRecord, Undo
-from functions.domain.ledger.undo_authority import authorised, under
+from functions.domain.ledger.records import Saga, StepRecord, Undo
+from functions.domain.ledger.undo_authority import authorised, declared, under
 from functions.domain.outcome import (
     Finding,
     NotFound,
@@ -22,7 +23,7 @@ from functions.domain.outcome import (
     Unknown,
     UnknownCause,
 )
-from functions.ports import Replay, Stale
+from functions.ports import Change, Replay, Stale
 from functions.usecases import errors, settle_step
 from functions.usecases.forward_intent import STOPS
 from functions.usecases.records import changed, read_step, the_saga
@@ -38,7 +39,11 @@ UNDO_STOPS: Mapping[forward.Stop, type[errors.StepError]] = {
 
 
 class UndoIntent:
-    """The undo command of one step, as Powertools idempotency drives it (`ports.Intent`)."""
+    """The undo command of one step, as Powertools idempotency drives it (`ports.Intent`).
+
+    `key` names the command. What the target is asked under is the key of the record: another one where two people have
+    agreed to another action.
+    """
 
     def __init__(self, world: StepWorld, ref: StepRef) -> None:
         if world.step.undo is None:
@@ -51,7 +56,8 @@ class UndoIntent:
 
     def act(self) -> Outcome:
         """Make the call under the authority that the claimed record names; refused where that one is not declared."""
-        operation = self._under(self.entry.run, self._of(self._claimed).authority)
+        command = self._of(self._claimed)
+        operation = self._under(self._declared(command).run, command)
         if isinstance(operation, Refused):
             return operation
         return self.world.targets.act(operation, self.call())
@@ -122,13 +128,29 @@ class UndoIntent:
             raise LookupError(f"{self.key} has not been claimed")
         return record.undo
 
-    def _under(self, operation: Operation, recorded: AuthorityReference) -> Operation | Refused:
+    def _found(self, command: Undo) -> UndoEntry | OtherAction | None:
+        return declared(self.world.catalogue.name, self.world.step.name, self.entry, command)
+
+    def _declared(self, command: Undo) -> UndoEntry | OtherAction:
+        """What is to be done; where it is declared no more, nothing is called for the undo that still is."""
+        return self._found(command) or self.entry
+
+    def _settlement(self, command: Undo) -> Settlement:
+        return self._declared(command).settlement
+
+    def _under(self, operation: Operation, command: Undo) -> Operation | Refused:
+        if command.replaced:
+            return operation if self._found(command) else self._undeclared(command.operation)
+        recorded = command.authority
         catalogue, step = self.world.catalogue.name, self.world.step.name
-        declared = authorised(catalogue, step, self.entry, recorded)
-        if declared is None:
-            reason = f"{recorded.alternate} is no authority that is declared for {self.entry.name}"
-            return Refused(reason=reason, cause=RefusalCause.AUTHORITY)
-        return under(operation, self.entry.run.authority, declared)
+        authority = authorised(catalogue, step, self.entry, recorded)
+        if authority is None:
+            return self._undeclared(str(recorded.alternate))
+        return under(operation, self.entry.run.authority, authority)
+
+    def _undeclared(self, name: str) -> Refused:
+        reason = f"{name} is nothing that is declared so for {self.entry.name}"
+        return Refused(reason=reason, cause=RefusalCause.AUTHORITY)
 
     def _write(self, saga: Saga, after: StepRecord) -> bool:
         try:
@@ -139,7 +161,7 @@ class UndoIntent:
 
     def _call(self, command: Undo, record: StepRecord | None) -> Call:
         return Call(
-            key=self.key,
+            key=command.key,
             credential="",
             timeout=self.entry.call_timeout.total_seconds(),
             inputs=command.inputs or {},
@@ -160,17 +182,25 @@ class UndoIntent:
             if after is None:
                 return record
             try:
-                self.world.store.write([changed(record, after)])
+                self.world.store.write([changed(record, after), *self._told(record, after)])
             except Stale:
                 record = None
                 continue
             return after
         raise Stale({})
 
+    def _told(self, record: StepRecord, after: StepRecord) -> list[Change]:
+        """An effect that came too late wants a case: in the same write, or nobody would look."""
+        if after.late == record.late:
+            return []
+        head = the_saga(self.world.store, self.ref.saga_id).head
+        wanted = heads.want(head, head.wanted or "case", now=self.world.clock.now())
+        return [changed(head, wanted)]
+
     def _settle(self, saga: Saga) -> bool:
         """Find out about an earlier undo call. True: not known yet, but a repeat under our key is safe."""
         record = saga.steps[self.ref.index]
-        settlement = self.entry.settlement
+        settlement = self._settlement(self._of(record))
         if settlement.status is None:
             return self._safe_without_asking(record)
         self._ask_later_if_too_early(self._of(record))
@@ -189,7 +219,7 @@ class UndoIntent:
         claimed = decision.record.model_copy(update={"version": record.version + 1})
         asked_at = self.world.clock.now()
         command = self._of(claimed)
-        status = self._under(settlement.status, command.authority)
+        status = self._under(settlement.status, command)
         if isinstance(status, Refused):
             finding: Finding = status
         else:
@@ -213,7 +243,7 @@ class UndoIntent:
             raise errors.AuthorityLost(f"{self.key}: may not ask what became of it")
         if self._key_protects(command):
             return True
-        if self.entry.settlement.reconcile == "person":
+        if self._settlement(command).reconcile == "person":
             raise errors.PersonNeeded(f"{self.key}: a person finds out")
         if isinstance(finding, NotFound):
             raise errors.NotSettledYet(f"{self.key}: a late effect is still possible")
@@ -223,7 +253,7 @@ class UndoIntent:
         last = command.history[-1:]
         if not any(e.purpose == "settle" and e.outcome == "not_found" for e in last):
             return
-        settlement = self.entry.settlement
+        settlement = self._settlement(command)
         if self._key_protects(command) or settlement.reconcile == "person":
             return
         settles = forward.settles_at(command, millis(settlement.settles_after))
@@ -236,7 +266,7 @@ class UndoIntent:
         raise errors.PersonNeeded(f"{self.key}: the target can not be asked")
 
     def _key_protects(self, command: Undo) -> bool:
-        settlement = self.entry.settlement
+        settlement = self._settlement(command)
         if settlement.keys_kept_for is None or settlement.reconcile == "person":
             return False
         return key_protects(

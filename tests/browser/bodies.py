@@ -35,7 +35,7 @@ def case(**changes: Any) -> Body:
 
 def proposed() -> Body:
     """What is different in a case for which another principal is proposed."""
-    names = ("allowed", "ways", "alternates", "proposal", "proposed")
+    names = ("allowed", "ways", "alternates", "other_actions", "proposal", "proposed")
     return summary(bodies.proposed_case(), *names)
 
 

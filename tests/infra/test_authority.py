@@ -91,6 +91,7 @@ def test_an_undo_may_do_what_it_declares_and_what_settles_its_step_but_never_the
     operations = [
         *(replace(step.undo.run, authority=each) for each in step.undo.authorities),
         *settling(step.undo.settlement),
+        *(o for other in step.undo.other_actions for o in settling(other.settlement)),
         *settling(step.settlement),
     ]
     granted = product.grants(f"{catalogue.name}-{step.name}-undo")

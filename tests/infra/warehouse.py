@@ -15,6 +15,7 @@ from functions.domain.catalogue import (
     Fact,
     Kind,
     Operation,
+    OtherAction,
     Permission,
     Retry,
     Settlement,
@@ -90,6 +91,14 @@ CATALOGUE = Catalogue(
                         "foreman",
                         Authority(scope="move_undo", credential="foreman"),
                         "The foreman",
+                    ),
+                ),
+                other_actions=(
+                    OtherAction(
+                        "write_off",
+                        _operation("write_off", SEND),
+                        _settlement("write_off"),
+                        "Write the pallet off",
                     ),
                 ),
             ),

@@ -401,6 +401,7 @@ class Bench:
         adapters = {
             "target.adapters:do": self.target.do,
             "target.adapters:undo": self.target.undo,
+            "target.adapters:refund": self.target.undo,
             "target.adapters:status": self.target.status,
             "target.adapters:cancel": self.target.cancel,
             "target.adapters:order": self._order,

@@ -18,6 +18,7 @@ from functions.domain.catalogue import (
     Fact,
     Kind,
     Operation,
+    OtherAction,
     Permission,
     Precondition,
     Retry,
@@ -494,6 +495,76 @@ def test_an_alternate_has_a_name_of_its_own_says_who_it_is_and_is_declared_once(
     assert twice == {("make", "alternate")}
     other = replace(OTHER, authority=Authority(scope="s", credential="third"))
     assert broken(with_alternates(OTHER, other)) == {("on_call", "duplicate_name")}
+
+
+# Other actions
+
+WRITE_OFF = OtherAction(
+    "write_off",
+    Operation("team.adapters:write_off", Authority(scope="target:do", credential="target")),
+    KEYED,
+    "Write it off",
+)
+
+
+def with_other_actions(*actions: OtherAction) -> Step:
+    return replace(MAKE, undo=replace(UNDO, other_actions=actions))
+
+
+def test_another_action_is_part_of_what_a_catalogue_s_version_is_made_from() -> None:
+    assert catalogue(with_other_actions(WRITE_OFF)).version != catalogue().version
+    assert UNDO.other_action("write_off") is None
+    assert replace(UNDO, other_actions=(WRITE_OFF,)).other_action("write_off") is WRITE_OFF
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"run": CALL},
+        {"sentence": " "},
+        {"settlement": replace(KEYED, settles_after=timedelta(seconds=6))},
+    ],
+    ids=["the undo again", "says nothing", "settles later than machines wait"],
+)
+def test_another_action_does_something_else_and_says_what(changes: dict[str, Any]) -> None:
+    other = replace(WRITE_OFF, **changes)
+    assert broken(with_other_actions(other)) == {("make", "other_action")}
+
+
+def test_what_another_action_did_can_be_found_out_as_for_an_undo() -> None:
+    unseen = replace(WRITE_OFF, settlement=UNSEEN)
+    assert broken(with_other_actions(unseen)) == {("make", "unobservable")}
+    short = replace(KEYED, keys_kept_for=timedelta(days=10_000))
+    assert ("make", "retention") in broken(with_other_actions(replace(WRITE_OFF, settlement=short)))
+
+
+def test_another_action_has_a_name_of_its_own_among_undos_and_steps() -> None:
+    for name in (UNDO.name, MAKE.name):
+        taken = broken(with_other_actions(replace(WRITE_OFF, name=name)))
+        assert taken == {(name, "duplicate_name")}
+    assert ("Write off", "name") in broken(with_other_actions(replace(WRITE_OFF, name="Write off")))
+
+
+def test_of_other_actions_there_are_few() -> None:
+    many = [
+        replace(
+            WRITE_OFF,
+            name=f"write_off_{n}",
+            run=replace(WRITE_OFF.run, adapter=f"team.adapters:write_off_{n}"),
+        )
+        for n in range(6)
+    ]
+    assert broken(with_other_actions(*many)) == {("make", "other_action")}
+    assert catalogue(with_other_actions(*many[:5])).version
+
+
+def test_another_action_may_have_a_role_that_nobody_else_has() -> None:
+    refunding = Authority("s", permissions=(PERMISSION,), role="refunding")
+    own = replace(WRITE_OFF, run=replace(WRITE_OFF.run, authority=refunding))
+    assert replace(UNDO, other_actions=(own,)).authorities == (UNDO.run.authority, refunding)
+    other = Operation("team.adapters:give_away", refunding)
+    twice = with_other_actions(own, replace(own, name="give_away", run=other))
+    assert broken(twice) == {("refunding", "duplicate_name")}
 
 
 def test_a_role_is_one_undo_s_own() -> None:

@@ -8,8 +8,16 @@ from typing import Any
 import pytest
 
 from functions.domain.cases import Resolution
-from functions.domain.catalogue import Alternate, Authority, Catalogue, Kind, Operation
+from functions.domain.catalogue import (
+    Alternate,
+    Authority,
+    Catalogue,
+    Kind,
+    Operation,
+    OtherAction,
+)
 from functions.domain.ledger import head as heads
+from functions.domain.ledger.records import ReplacedAction
 from functions.domain.stranding import Offer, lacking
 from functions.usecases.cancel_saga import cancel_saga
 from functions.usecases.claim_case import claim_case
@@ -129,6 +137,51 @@ def test_an_undo_that_an_alternate_has_taken_over_needs_that_one(
     bench.put(
         step, step.model_copy(update={"undo": step.undo.model_copy(update={"authority": theirs})})
     )
+    assert lacking(bench.saga, {"shop": Offer.of(offered)}) == lacks
+
+
+def with_other_action(credential: str) -> Catalogue:
+    refund = OtherAction(
+        "refund",
+        Operation("target.adapters:refund", Authority("shop", credential)),
+        undo_of("reserve").settlement,
+        "Refund it",
+    )
+    return with_step("reserve", undo=replace(undo_of("reserve"), other_actions=(refund,)))
+
+
+@pytest.mark.parametrize(
+    ("offered", "lacks"),
+    [
+        (with_other_action("admin"), ()),
+        (with_other_action("other"), ("the credential admin of refund",)),
+        (SHOP, ("the undo refund of reserve",)),
+    ],
+    ids=["kept", "another credential", "taken out"],
+)
+def test_an_undo_that_another_action_has_taken_the_place_of_needs_that_one(
+    offered: Catalogue, lacks: tuple[str, ...]
+) -> None:
+    bench = admitted()
+    step = bench.step(0)
+    assert step.undo is not None
+    own = step.undo
+    replaced = ReplacedAction(
+        at=1,
+        case="c",
+        proposed_by="a",
+        confirmed_by="b",
+        operation=own.operation,
+        key=own.key,
+        authority=own.authority,
+        attempts=0,
+        since=0,
+        history=(),
+        instead="refund",
+    )
+    theirs = own.authority.model_copy(update={"credential": "admin"})
+    changes = {"authority": theirs, "operation": "refund", "replaced": (replaced,)}
+    bench.put(step, step.model_copy(update={"undo": own.model_copy(update=changes)}))
     assert lacking(bench.saga, {"shop": Offer.of(offered)}) == lacks
 
 

@@ -19,6 +19,7 @@ export function proposed(found, screen, path) {
     facts([
       ["What", wayLabel(proposal.resolution)],
       ["Who takes over", proposal.alternate ? [words(proposal.alternate.alternate), ", role ", words(proposal.alternate.role)] : null],
+      ["What is done instead", proposal.action ? [words(proposal.action.name), ": ", words(proposal.action.sentence), ", role ", words(proposal.action.authority.role)] : null],
       ["Why", words(proposal.reason)],
       ["Proposed", [words(proposal.by), ", ", moment(proposal.at)]],
     ]),

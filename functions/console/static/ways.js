@@ -10,13 +10,14 @@ import { words } from "./text.js";
 const WAYS = {
   retry: ["Try it again", "Whatever kept it from working is repaired: it is called again, with the same key."],
   retry_with_alternate: ["Let somebody else undo it", "Another principal that the catalogue declares tries the same undo, with the same key."],
+  another_action: ["Undo it by other means", "Another action that the catalogue declares is done instead, under a key of its own."],
   done: ["Done by hand", "You did it yourself, or found it done. Your evidence becomes part of the record."],
   did_not_happen: ["It did not happen", "You made sure that it took no effect and never will."],
   accept: ["Leave the effect in place", "What is left is accepted as it is, and nothing undoes it any more."],
   close: ["Close the request", "The request ends here; no further plan is accepted for it."],
   reopen: ["Let the agent try again", "The agent may send so many more plans for this request."],
 };
-const FIELDS = { alternate: "Who takes over?", attempts: "How many more plans?" };
+const FIELDS = { alternate: "Who takes over?", action: "What is done instead?", attempts: "How many more plans?" };
 const TWO = "Two people have to agree: you propose, and another one of the group confirms.";
 
 /** A way's name for people. */

@@ -115,6 +115,15 @@ class Substitution(Frozen):
     authority: AuthorityReference
 
 
+class DeclaredAction(Frozen):
+    """Another action in place of an undo, as it was declared when the saga was admitted."""
+
+    name: Identifier
+    authority: AuthorityReference
+    budget: int
+    sentence: ShortText
+
+
 class AttemptEntry(Frozen):
     """One claim and what became of it; `outcome` is None while nobody has reported."""
 
@@ -126,6 +135,24 @@ class AttemptEntry(Frozen):
     outcome: Identifier | None = None
     cause: Identifier | None = None
     reason: ShortText | None = None
+
+
+class ReplacedAction(Frozen):
+    """What two people have agreed not to do any more: its key, its attempts, and what is done instead."""
+
+    at: Millis
+    case: Identifier
+    proposed_by: Identifier
+    confirmed_by: Identifier
+    operation: Identifier
+    key: Identifier
+    authority: AuthorityReference
+    attempts: int
+    since: int
+    """The fence from which on this key was used."""
+    history: tuple[AttemptEntry, ...]
+    instead: Identifier
+    """The declared name of the other action."""
 
 
 class Intent(Frozen):
@@ -192,6 +219,14 @@ class Undo(Intent):
     alternates: tuple[AuthorityReference, ...] = ()
     """The other authorities that were declared at admission. Two people may choose one of them, in a case."""
     substitutions: tuple[Substitution, ...] = ()
+    other_actions: tuple[DeclaredAction, ...] = ()
+    """What was declared at admission to be done in its place. Two people may choose one of them, in a case."""
+    replaced: tuple[ReplacedAction, ...] = ()
+    """Where another action was chosen: what it took the place of. Key, operation and authority are the chosen one's."""
+    since: int = 0
+    """The fence from which on the present key is used; what has a lower one was asked under an earlier key."""
+    overtaken: bool = False
+    """A call under an earlier key took effect after all: nothing more is asked for without a person."""
     result: Receipt | None = None
     notice: ShortText | None = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from functions.domain.keys import other_action_key
 from functions.domain.ledger.forward import (
     SETTLINGS,
     Busy,
@@ -21,13 +22,14 @@ from functions.domain.ledger.records import (
     Direction,
     ForwardState,
     Millis,
+    ReplacedAction,
     Saga,
     StepRecord,
     Substitution,
     Undo,
     UndoState,
 )
-from functions.domain.ledger.undo_authority import substituted
+from functions.domain.ledger.undo_authority import offered_actions, substituted
 from functions.domain.outcome import (
     Applied,
     Finding,
@@ -109,6 +111,11 @@ def _moved(record: StepRecord, state: UndoState, **changes: object) -> StepRecor
         now = undo.state if undo else "none"
         raise IllegalTransition(f"undo of {record.name}: {now} -> {state}")
     return record.model_copy(update={"undo": undo.model_copy(update={"state": state, **changes})})
+
+
+def _moved_within(record: StepRecord, **changes: object) -> StepRecord:
+    undo = record.undo
+    return record.model_copy(update={"undo": undo.model_copy(update=changes) if undo else None})
 
 
 def unmet(saga: Saga, index: int) -> tuple[int, ...]:
@@ -222,6 +229,8 @@ def settle_claim(record: StepRecord, *, now: Millis, lease: Lease, by: str) -> U
 def conclude(record: StepRecord, fence: int, outcome: Outcome, *, now: Millis) -> StepRecord | None:
     """Record what an undo call answered. None: nothing to change. Applied under our key counts however late."""
     undo = record.undo
+    if undo is not None and isinstance(outcome, Applied) and fence < undo.since:
+        return _overtaken(record, undo, fence, outcome, now)
     if undo is None or undo.state in SETTLED:
         return None
     if isinstance(outcome, Applied):
@@ -266,6 +275,32 @@ def _succeeded(record: StepRecord, undo: Undo, applied: Applied, now: Millis) ->
     )
 
 
+def _overtaken(
+    record: StepRecord, undo: Undo, fence: int, applied: Applied, now: Millis
+) -> StepRecord | None:
+    """An earlier key took effect after another action had been chosen: a person has to know, and looks before more is done.
+
+    Where the other action has not been called yet, it is not called any more: this is the one compensation.
+    """
+    if undo.overtaken:
+        return None
+    earlier = next(each for each in reversed(undo.replaced) if fence >= each.since)
+    told = f"{earlier.operation} took effect after all, under {earlier.key}: {applied.receipt.resource}"
+    late = told if record.late is None else f"{record.late}; {told}"
+    marks: dict[str, object] = {"late": late[:500]}
+    if record.late is None:
+        marks["doubled"] = True
+    marked = record.model_copy(
+        update={
+            **marks,
+            "undo": undo.model_copy(update={"overtaken": True, "needs_person": True}),
+        }
+    )
+    if undo.attempts or undo.state not in {_S.PENDING, _S.BLOCKED} or marked.undo is None:
+        return marked
+    return _succeeded(marked, marked.undo, applied.model_copy(update={"notice": told[:500]}), now)
+
+
 def conclude_settling(
     record: StepRecord,
     fence: int,
@@ -277,6 +312,8 @@ def conclude_settling(
 ) -> StepRecord | None:
     """Record what the target said about the undo's key, as for the forward command."""
     undo = record.undo
+    if undo is not None and isinstance(finding, Applied) and fence < undo.since:
+        return _overtaken(record, undo, fence, finding, now)
     if undo is None or undo.state in SETTLED:
         return None
     if isinstance(finding, Applied):
@@ -345,6 +382,33 @@ def reopen_under(record: StepRecord, substitution: Substitution) -> StepRecord:
     if record.undo is None:
         raise IllegalTransition(f"{record.name} has no undo")
     return reopen(record.model_copy(update={"undo": substituted(record.undo, substitution)}))
+
+
+def undo_otherwise(record: StepRecord, replaced: ReplacedAction) -> StepRecord:
+    """Another declared action, which two people have agreed to: a new key, a budget of its own, the same obligation.
+
+    Only once nothing under the earlier key can land any more; that key and its attempts are kept with who agreed.
+    """
+    undo = record.undo
+    if undo is None or undo_unsettled(undo):
+        raise IllegalTransition(f"{record.name}: its undo may still land")
+    action = next((each for each in offered_actions(undo) if each.name == replaced.instead), None)
+    if action is None:
+        raise ValueError(f"{undo.key}: {replaced.instead} was not declared for it")
+    chosen = undo.model_copy(
+        update={
+            "key": other_action_key(record.saga_id, record.index, action.name),
+            "operation": action.name,
+            "authority": action.authority,
+            "attempts": 0,
+            "deadline": 0,
+            "history": (),
+            "replaced": (*undo.replaced, replaced),
+            "since": undo.fence + 1,
+        }
+    )
+    again = reopen(record.model_copy(update={"undo": chosen}))
+    return _moved_within(again, budget=action.budget)
 
 
 def found_absent(record: StepRecord) -> StepRecord:

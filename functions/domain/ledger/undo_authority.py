@@ -1,16 +1,16 @@
 """Under which authority an undo is made: the recorded one, and never one that the record does not name.
 
 Seed two: "Do not silently substitute broader credentials when the recorded authority fails." The only other path is an
-alternate that the catalogue declared when the saga was admitted, and that two people have agreed to.
+alternate, or another action, that the catalogue declared when the saga was admitted, and that two people have agreed to.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from functions.domain.catalogue import Authority, Operation
+from functions.domain.catalogue import Authority, Operation, OtherAction
 from functions.domain.catalogue import Undo as UndoEntry
-from functions.domain.ledger.records import AuthorityReference, Substitution, Undo
+from functions.domain.ledger.records import AuthorityReference, DeclaredAction, Substitution, Undo
 
 
 def undo_authorities(
@@ -20,19 +20,56 @@ def undo_authorities(
 
     The role is the one that the undo is made under, where its authority declares one, and otherwise its function's.
     """
-    function = f"{catalogue}-{step}-undo"
+    others = tuple(
+        _reference(catalogue, step, each.authority, each.name) for each in entry.alternates
+    )
+    return _reference(catalogue, step, entry.run.authority), others
 
-    def named(authority: Authority, alternate: str | None = None) -> AuthorityReference:
-        role = function if authority.role is None else f"{catalogue}-{authority.role}"
-        return AuthorityReference.of(role, authority, alternate)
 
-    others = tuple(named(each.authority, each.name) for each in entry.alternates)
-    return named(entry.run.authority), others
+def declared_actions(catalogue: str, step: str, entry: UndoEntry) -> tuple[DeclaredAction, ...]:
+    """The other actions of an undo as a record names them, each with a budget as large as the undo's."""
+    return tuple(
+        DeclaredAction(
+            name=each.name,
+            authority=_reference(catalogue, step, each.run.authority),
+            budget=entry.retry.attempts,
+            sentence=each.sentence[:500],
+        )
+        for each in entry.other_actions
+    )
+
+
+def _reference(
+    catalogue: str, step: str, authority: Authority, alternate: str | None = None
+) -> AuthorityReference:
+    own = f"{catalogue}-{step}-undo"
+    role = own if authority.role is None else f"{catalogue}-{authority.role}"
+    return AuthorityReference.of(role, authority, alternate)
 
 
 def offered(undo: Undo) -> tuple[AuthorityReference, ...]:
-    """The alternates that people may still choose: all but the one that is in use."""
+    """The alternates that people may still choose: all but the one that is in use, and none for another action."""
+    if undo.replaced:
+        return ()
     return tuple(each for each in undo.alternates if each != undo.authority)
+
+
+def offered_actions(undo: Undo) -> tuple[DeclaredAction, ...]:
+    """The other actions that people may still choose: a key is used for one of them once."""
+    taken = {each.instead for each in undo.replaced}
+    return tuple(each for each in undo.other_actions if each.name not in taken)
+
+
+def declared(
+    catalogue: str, step: str, entry: UndoEntry, undo: Undo
+) -> UndoEntry | OtherAction | None:
+    """What the record says is to be done: the undo or the action in its place; None where it is not so declared."""
+    if not undo.replaced:
+        return entry
+    known = {each.name: each.authority for each in declared_actions(catalogue, step, entry)}
+    return (
+        entry.other_action(undo.operation) if known.get(undo.operation) == undo.authority else None
+    )
 
 
 def authorised(

@@ -89,6 +89,15 @@ def _forward(step: StepRecord, command: Forward) -> Dated:
 
 def _undo(step: StepRecord, command: Undo) -> Dated:
     seen = {} if command.result is None else {"result": command.result.resource}
+    for earlier in command.replaced:
+        under = command.model_copy(
+            update={
+                "key": earlier.key,
+                "authority": earlier.authority,
+                "history": earlier.history,
+            }
+        )
+        yield from _attempts(step, under, "undo", earlier.operation, {})
     yield from _attempts(step, command, "undo", command.operation, seen)
 
 

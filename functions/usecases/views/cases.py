@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from functions.domain.cases import BY_TWO, Case, CaseCause, CaseEvent, CaseState, Resolution
-from functions.domain.ledger.records import AuthorityReference, Saga
+from functions.domain.ledger.records import AuthorityReference, DeclaredAction, Saga
 from functions.domain.notes import attempted
 from functions.domain.requests import MOST_REOPENED
 from functions.usecases.views.people import AgentWords
@@ -61,6 +61,7 @@ class ProposalView(View):
     proposal_id: str
     resolution: Resolution
     alternate: AuthorityReference | None
+    action: DeclaredAction | None
     reason: str
     by: str
     at: str | None
@@ -77,6 +78,7 @@ class CaseView(CaseSummary):
     allowed: list[Resolution]
     ways: list[WayView]
     alternates: list[AuthorityReference]
+    other_actions: list[DeclaredAction]
     proposal: ProposalView | None
     attempted: CaseEventView | None
     resolution: Resolution | None
@@ -110,6 +112,7 @@ def case_view(case: Case, saga: Saga | None) -> CaseView:
         allowed=list(case.allowed),
         ways=[_way(case, resolution) for resolution in case.allowed],
         alternates=list(case.alternates),
+        other_actions=list(case.other_actions),
         proposal=_proposal(case),
         attempted=_event(last) if last is not None else None,
         resolution=case.resolution,
@@ -132,6 +135,9 @@ def _way(case: Case, resolution: Resolution) -> WayView:
     if resolution is Resolution.RETRY_WITH_ALTERNATE:
         names = [a.alternate for a in case.alternates if a.alternate]
         inputs.append(InputView(name="alternate", required=True, choices=names))
+    if resolution is Resolution.ANOTHER_ACTION:
+        names = [a.name for a in case.other_actions]
+        inputs.append(InputView(name="action", required=True, choices=names))
     if resolution is Resolution.REOPEN:
         numbers = [str(n) for n in range(1, MOST_REOPENED + 1)]
         inputs.append(InputView(name="attempts", required=True, choices=numbers))
@@ -146,6 +152,7 @@ def _proposal(case: Case) -> ProposalView | None:
         proposal_id=proposal.id,
         resolution=proposal.resolution,
         alternate=proposal.alternate,
+        action=proposal.action,
         reason=proposal.reason,
         by=proposal.by,
         at=iso(proposal.at),

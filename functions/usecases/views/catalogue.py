@@ -20,6 +20,8 @@ class StepView(View):
     undone_by: str | None
     undone_otherwise_by: list[str]
     """The other principals that two people may have make the undo, should its own lose its authority."""
+    undone_instead_by: list[str]
+    """What two people may have done in place of the undo, where that cannot work."""
     arguments: dict[str, Any]
 
 
@@ -50,6 +52,9 @@ def catalogue_view(catalogue: Catalogue) -> CatalogueView:
                 preconditions=list(step.preconditions),
                 undone_by=step.undo.name if step.undo else None,
                 undone_otherwise_by=[each.sentence for each in step.undo.alternates]
+                if step.undo
+                else [],
+                undone_instead_by=[each.sentence for each in step.undo.other_actions]
                 if step.undo
                 else [],
                 arguments=step.arguments.model_json_schema(),

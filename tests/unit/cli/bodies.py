@@ -260,6 +260,7 @@ def case(state: str = "open") -> Body:
         "allowed": ["retry", "done"],
         "ways": [way("retry"), way("done")],
         "alternates": [],
+        "other_actions": [],
         "proposal": None,
         "attempted": None,
         "resolution": "retry" if state == "settled" else None,
@@ -289,12 +290,14 @@ def proposed_case() -> Body:
     ways = [
         way("retry"),
         way("retry_with_alternate", 2, alternate=["on_call"]),
+        way("another_action", 2, action=["refund"]),
         way("accept", 2),
     ]
     proposal = {
         "proposal_id": "saga1-3-do-1-p1",
         "resolution": "retry_with_alternate",
         "alternate": other,
+        "action": None,
         "reason": "The role was removed.",
         "by": "olga",
         "at": AT,
@@ -304,6 +307,14 @@ def proposed_case() -> Body:
         "allowed": [way["resolution"] for way in ways],
         "ways": ways,
         "alternates": [other],
+        "other_actions": [
+            {
+                "name": "refund",
+                "authority": other | {"alternate": None},
+                "budget": 3,
+                "sentence": "Refund what was taken",
+            }
+        ],
         "proposal": proposal,
         "proposed": "retry_with_alternate",
         "handed_over_by": "otto",
@@ -315,7 +326,7 @@ def proposed_case() -> Body:
 def cases() -> Body:
     left_out = {
         "group", "why", "step", "direction", "evidence", "allowed", "resolution", "events",
-        "settled_at", "agent", "ways", "alternates", "proposal", "attempted",
+        "settled_at", "agent", "ways", "alternates", "other_actions", "proposal", "attempted",
     }  # fmt: skip
     listed = {name: value for name, value in case().items() if name not in left_out}
     return _as(CaseList, {"cases": [listed], "next": None})

@@ -95,6 +95,11 @@ def test_what_can_be_no_plan_is_not_read_to_its_end(api: FakeApi, run: Run) -> N
             "POST /cases/c1/proposal",
             {"resolution": "retry_with_alternate", "reason": "é", "alternate": "x"},
         ),
+        (
+            ("cases", "propose", "c1", "another_action", "--reason", "é", "--action", "x"),
+            "POST /cases/c1/proposal",
+            {"resolution": "another_action", "reason": "é", "action": "x"},
+        ),
     ],
 )
 def test_a_decision_says_what_was_typed(

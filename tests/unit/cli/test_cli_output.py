@@ -230,6 +230,7 @@ def test_a_case_shows_what_is_proposed_and_which_ways_take_two(api: FakeApi, run
     assert "why The role was removed." in flat
     assert "accept what is left stays as it is; propose it, another person has to" in flat
     assert "alternate on_call: role shop-on_call, scope shop:write" in flat
+    assert "action refund: Refund what was taken" in flat
 
 
 def test_a_catalogue_shows_limits_and_undos_by_kind(api: FakeApi, run: Run) -> None:
