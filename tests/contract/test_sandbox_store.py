@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from threading import Barrier
+from typing import Any, cast
 
 import boto3
 import pytest
@@ -19,6 +20,7 @@ from functions.sandbox.rules import stock_ref
 from functions.sandbox.shop import Shop
 from functions.sandbox.stage import Stage
 from functions.sandbox.store import MemoryStore, Ref, Store, Transaction, Write
+from tests.contract.atomic import OneCallAtATime
 
 HERE = Ref("shelf", "one")
 THERE = Ref("shelf", "two")
@@ -45,7 +47,7 @@ def store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
                 {"AttributeName": "sk", "AttributeType": "S"},
             ],
         )
-        yield DynamoStore(client, "sandbox")
+        yield DynamoStore(cast("Any", OneCallAtATime(client)), "sandbox")
 
 
 def test_what_was_committed_is_read_with_its_version(store: Store) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier, Lock
+from threading import Barrier
 from typing import Any, cast
 from uuid import uuid4
 
@@ -17,6 +17,7 @@ from moto import mock_aws
 from functions.aws.dynamo import DynamoStore
 from functions.memory.store import INDEXES, MemoryStore
 from functions.ports import BadCursor, Change, Key, Stale, Store, Table, TooLarge
+from tests.contract.atomic import OneCallAtATime
 
 HERE = Key(Table.LEDGER, "saga#a", "saga")
 STEP = Key(Table.LEDGER, "saga#a", "step#000")
@@ -57,25 +58,6 @@ def create_table(client: Any, name: str) -> None:
 def dynamodb() -> Iterator[Any]:
     with mock_aws():
         yield boto3.client("dynamodb", region_name="eu-central-1")
-
-
-class OneCallAtATime:
-    """A client of moto whose calls are atomic, as DynamoDB's are and moto's are not among threads."""
-
-    def __init__(self, client: Any) -> None:
-        self._client = client
-        self._lock = Lock()
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._client, name)
-        if name not in {"get_item", "update_item", "transact_write_items"}:
-            return found
-
-        def call(**parameters: Any) -> Any:
-            with self._lock:
-                return found(**parameters)
-
-        return call
 
 
 @pytest.fixture(params=["memory", "dynamodb"])
