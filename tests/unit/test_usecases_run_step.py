@@ -165,6 +165,12 @@ def test_a_function_never_touches_another_steps_record(name: str, index: int) ->
     assert bench.target.calls == []
 
 
+def test_a_step_that_uses_others_and_does_not_exist_is_a_bad_request_too() -> None:
+    bench = ready(Bench(), 2)
+    with pytest.raises(errors.BadRequest, match="there is no such step"):
+        run_step(bench.world("charge"), bench.ref(9))
+
+
 def test_a_step_that_does_not_exist_is_a_bad_request() -> None:
     bench = ready(Bench(), 0)
     with pytest.raises(errors.BadRequest):
