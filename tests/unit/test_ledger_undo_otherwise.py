@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from functions.domain.ledger import undo
-from functions.domain.ledger.records import DeclaredAction, ReplacedAction, StepRecord, UndoState
+from functions.domain.ledger.forward import IllegalTransition
+from functions.domain.ledger.records import (
+    DeclaredAction,
+    ReplacedAction,
+    StepRecord,
+    Substitution,
+    UndoState,
+)
 from functions.domain.outcome import (
     Applied,
     NotApplied,
@@ -151,3 +158,65 @@ def test_a_receipt_of_the_present_key_is_simply_its_success() -> None:
     record = claimed(chosen())
     after = told(undo.conclude(record, of(record).fence, Applied(receipt=ONE), now=NOW + 1))
     assert (of(after).state, of(after).overtaken, after.late) == (S.SUCCEEDED, False, None)
+
+
+PLAIN = completed().model_copy(update={"undo": None})
+
+
+def replaced(name: str) -> ReplacedAction:
+    return ReplacedAction(
+        at=NOW,
+        case="case-1",
+        proposed_by="olga",
+        confirmed_by="omar",
+        operation="un_step_0",
+        key="saga-1:0:undo",
+        authority=AUTHORITY,
+        attempts=0,
+        since=0,
+        history=(),
+        instead=name,
+    )
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        PLAIN,
+        completed(state=S.UNKNOWN, unsettled=True, other_actions=(REFUND,)),
+        completed(state=S.RUNNING, other_actions=(REFUND,)),
+    ],
+)
+def test_nothing_takes_the_place_of_an_undo_that_may_still_land(record: StepRecord) -> None:
+    with pytest.raises(IllegalTransition, match="step_0: its undo may still land"):
+        undo.undo_otherwise(record, replaced("refund"))
+
+
+def test_only_what_was_declared_takes_its_place_and_each_once() -> None:
+    blocked = completed(state=S.BLOCKED, other_actions=(REFUND,))
+    with pytest.raises(ValueError, match="credit was not declared"):
+        undo.undo_otherwise(blocked, replaced("credit"))
+    again = undoing(instead(blocked, "refund"), state=S.BLOCKED)
+    with pytest.raises(ValueError, match="refund was not declared"):
+        instead(again, "refund")
+
+
+def test_a_step_without_an_undo_has_no_authority_to_change() -> None:
+    substitution = Substitution(
+        at=NOW,
+        case="case-1",
+        proposed_by="olga",
+        confirmed_by="omar",
+        instead_of=AUTHORITY,
+        authority=AUTHORITY,
+    )
+    with pytest.raises(IllegalTransition, match="step_0 has no undo"):
+        undo.reopen_under(PLAIN, substitution)
+
+
+def test_the_chosen_action_has_its_own_key_budget_and_range_of_fences() -> None:
+    command = of(chosen())
+    assert command.key == "saga-1:0:undo:refund"
+    assert (command.operation, command.budget, command.attempts) == ("refund", 2, 0)
+    assert (command.since, command.fence, command.history) == (4, 4, ())
+    assert [each.key for each in command.replaced] == ["saga-1:0:undo"]
