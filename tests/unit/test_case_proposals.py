@@ -19,7 +19,7 @@ from functions.domain.cases import (
     NotHeld,
     Resolution,
 )
-from functions.domain.ledger.records import AuthorityReference, Direction
+from functions.domain.ledger.records import AuthorityReference, DeclaredAction, Direction
 from functions.domain.proposals import (
     Agreed,
     NoProposal,
@@ -183,3 +183,47 @@ def test_proposals_end_before_a_record_grows_too_large() -> None:
         case = proposals.withdraw(made, made.proposal.id, person="operator-1", now=NOW)
     assert isinstance(made, Full)
     assert len(case.events) <= 200
+
+
+SPARE = AuthorityReference(role="r2", scope="s", credential="spare", alternate="spare")
+PLAIN = AuthorityReference(role="r3", scope="s", credential="plain")
+ACTIONS = tuple(
+    DeclaredAction(name=name, authority=PLAIN, budget=2, sentence=f"Do {name}.")
+    for name in ("refund", "credit")
+)
+
+
+def test_the_one_that_is_named_is_proposed_and_no_other_that_is_declared() -> None:
+    case = ready(other_actions=ACTIONS)
+    case = case.model_copy(update={"alternates": (ON_CALL, SPARE)})
+    spare = propose(case, Wanted(Resolution.RETRY_WITH_ALTERNATE, "x", "spare"))
+    assert spare.proposal.alternate == SPARE
+    credit = propose(case, Wanted(Resolution.ANOTHER_ACTION, "x", action="credit"))
+    assert credit.proposal.action.name == "credit"
+    assert credit.proposal.alternate is None
+
+
+def test_what_is_not_declared_is_answered_with_what_is() -> None:
+    case = ready().model_copy(update={"alternates": (PLAIN, SPARE)})
+    unknown = propose(case, Wanted(Resolution.RETRY_WITH_ALTERNATE, "x", "nobody"))
+    assert unknown == NotDeclared(("spare",))
+
+
+def test_nothing_is_proposed_about_what_is_settled_whoever_held_it() -> None:
+    done = ready().model_copy(update={"state": CaseState.SETTLED})
+    assert propose(done) == AlreadySettled(done)
+
+
+def test_what_was_never_proposed_is_neither_refused_nor_withdrawn() -> None:
+    case = propose(ready())
+    for pending in (ready(), case):
+        assert (
+            proposals.refuse(pending, "other", person="operator-2", reason="no", now=LATER)
+            == NoProposal()
+        )
+        assert proposals.withdraw(pending, "other", person="operator-1", now=LATER) == NoProposal()
+    done = case.model_copy(update={"state": CaseState.SETTLED})
+    number = case.proposal.id
+    refused = proposals.refuse(done, number, person="operator-2", reason="no", now=LATER)
+    assert refused == AlreadySettled(done)
+    assert proposals.withdraw(done, number, person="operator-1", now=LATER) == AlreadySettled(done)
