@@ -12,9 +12,7 @@ from functools import partial
 from typing import Literal
 
 from functions.domain.catalogue import Catalogue
-from functions.domain.plan import Plan, parse_plan
-from functions.domain.problems import Code, Problem, problem, quoted
-from functions.domain.validation import check_static
+from functions.domain.problems import Problem
 from simulation.boundaries import DIRECTION, FORWARD, GATE, SAGA, SETTLING, UNDO
 from simulation.boundary import Boundary, Cell, arm
 from simulation.faults import VARIANTS, Fault
@@ -22,6 +20,7 @@ from simulation.play import Play, play_of
 from simulation.resistance import RESISTANCE
 from simulation.simulated import simulated
 from simulation.world import World
+from statemachines.plans import Accepted, accepted_plan
 
 ROWS = (*RESISTANCE, *FORWARD, *UNDO, *SETTLING, *DIRECTION, *GATE, *SAGA)
 Outcome = Literal["completed", "compensated", "case"]
@@ -56,21 +55,11 @@ class Row:
 
 def plays(body: bytes, catalogues: Mapping[str, Catalogue]) -> Play | Sequence[Problem]:
     """The plan as something to rehearse, or why it would be refused. Preconditions are simulated: they need facts."""
-    plan = parse_plan(body)
-    if not isinstance(plan, Plan):
-        return plan
-    catalogue = catalogues.get(plan.catalogue)
-    if catalogue is None:
-        message = f"There is no catalogue {quoted(plan.catalogue)} here."
-        hint = "Name it in cdk.json, or give it with --catalogue."
-        known = tuple(sorted(catalogues))
-        return [problem(Code.UNKNOWN_CATALOGUE, message, hint, at=("catalogue",), allowed=known)]
-    static = check_static(plan, catalogue)
-    if static.problems:
-        return static.problems
-    played = simulated(catalogue)
-    names = [each.step.name for each in static.steps if each.step is not None]
-    steps = tuple(step for name in names if (step := played.step(name)) is not None)
+    accepted = accepted_plan(body, catalogues)
+    if not isinstance(accepted, Accepted):
+        return accepted
+    played = simulated(accepted.catalogue)
+    steps = tuple(step for each in accepted.steps if (step := played.step(each.name)) is not None)
     return play_of(played, steps, body)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from functions.domain.catalogue import Catalogue
+from functions.domain.catalogue import Catalogue, Step
 from functions.domain.plan import Plan, parse_plan
 from functions.domain.problems import Code, Problem, problem, quoted
 from functions.domain.shape import Shape, shape_of
@@ -24,6 +25,22 @@ def machine_of(body: bytes, catalogues: Mapping[str, Catalogue]) -> Machine | Se
 
 def shape_of_plan(body: bytes, catalogues: Mapping[str, Catalogue]) -> Shape | Sequence[Problem]:
     """The shape of a plan that its catalogue accepts, or why it does not."""
+    accepted = accepted_plan(body, catalogues)
+    if not isinstance(accepted, Accepted):
+        return accepted
+    return shape_of(accepted.catalogue, accepted.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The catalogue of a plan, and its entries for the plan's steps in their order."""
+
+    catalogue: Catalogue
+    steps: tuple[Step, ...]
+
+
+def accepted_plan(body: bytes, catalogues: Mapping[str, Catalogue]) -> Accepted | Sequence[Problem]:
+    """What a plan is made of whose catalogue accepts it, or why it does not."""
     plan = parse_plan(body)
     if not isinstance(plan, Plan):
         return plan
@@ -36,7 +53,7 @@ def shape_of_plan(body: bytes, catalogues: Mapping[str, Catalogue]) -> Shape | S
     static = check_static(plan, catalogue)
     if static.problems:
         return static.problems
-    return shape_of(catalogue, [each.step for each in static.steps if each.step is not None])
+    return Accepted(catalogue, tuple(each.step for each in static.steps if each.step is not None))
 
 
 def proved(shape: Shape, catalogue: Catalogue) -> Machine:
