@@ -133,16 +133,8 @@ def _only_keys(world: StepWorld) -> bool:
 
 
 def _key_protects(world: StepWorld, record: StepRecord) -> bool:
-    """Whether a repeat under our key can not make a second effect: the target still remembers the first call."""
-    settlement = world.step.settlement
-    if settlement.keys_kept_for is None or settlement.reconcile == "person":
-        return False
     return key_protects(
-        record.forward,
-        now=world.clock.now(),
-        kept_for=millis(settlement.keys_kept_for),
-        call=world.lease.call,
-        settles_after=millis(settlement.settles_after),
+        record.forward, world.step.settlement, now=world.clock.now(), call=world.lease.call
     )
 
 

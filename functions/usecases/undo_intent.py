@@ -266,13 +266,5 @@ class UndoIntent:
         raise errors.PersonNeeded(f"{self.key}: the target can not be asked")
 
     def _key_protects(self, command: Undo) -> bool:
-        settlement = self._settlement(command)
-        if settlement.keys_kept_for is None or settlement.reconcile == "person":
-            return False
-        return key_protects(
-            command,
-            now=self.world.clock.now(),
-            kept_for=millis(settlement.keys_kept_for),
-            call=self.world.undo_lease.call,
-            settles_after=millis(settlement.settles_after),
-        )
+        settlement, call = self._settlement(command), self.world.undo_lease.call
+        return key_protects(command, settlement, now=self.world.clock.now(), call=call)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from functions.domain.catalogue import Settlement
 from functions.domain.ledger.keeping import key_protects
 from functions.domain.ledger.records import AttemptEntry, Forward
 from tests.unit.ledger import NOW, step
@@ -10,7 +13,10 @@ KEPT, CALL, LANDS = 60_000, 10_000, 5_000
 
 
 def protects(command: Forward, now: int) -> bool:
-    return key_protects(command, now=now, kept_for=KEPT, call=CALL, settles_after=LANDS)
+    settlement = Settlement(
+        settles_after=timedelta(milliseconds=LANDS), keys_kept_for=timedelta(milliseconds=KEPT)
+    )
+    return key_protects(command, settlement, now=now, call=CALL)
 
 
 def attempt(fence: int, at: int) -> AttemptEntry:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from functions.domain.catalogue import Settlement
 from functions.domain.ledger.records import Intent, Millis
 
 
-def key_protects(
-    command: Intent, *, now: Millis, kept_for: int, call: int, settles_after: int
-) -> bool:
-    """Whether a call made now, under this command's key, can make no second effect. All durations in milliseconds.
+def key_protects(command: Intent, settlement: Settlement, *, now: Millis, call: Millis) -> bool:
+    """Whether a call made now, under this command's key, can make no second effect.
 
-    The target counts `kept_for` from its first sight of the key, which is never before the first attempt. A claim taken
-    now may be called until `call` has passed, and such a call may land `settles_after` later still: by then the key must
-    not have been forgotten. A key that is known with other parameters protects nothing.
+    The target keeps a key for `keys_kept_for` from its first sight of it, which is never before the first attempt. A claim
+    taken now may be called until `call` milliseconds have passed, and such a call may land `settles_after` later still: by
+    then the key must not have been forgotten. A key that is known with other parameters protects nothing, and none does
+    where a person finds out.
     """
-    if command.conflicted:
+    kept = settlement.keys_kept_for
+    if kept is None or settlement.reconcile == "person" or command.conflicted:
         return False
     first = min((entry.started_at for entry in command.history), default=now)
-    return now + call + settles_after < first + kept_for
+    forgotten = (kept - settlement.settles_after) // timedelta(milliseconds=1)
+    return now + call < first + forgotten
