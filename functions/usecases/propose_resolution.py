@@ -27,8 +27,8 @@ from functions.domain.proposals import (
 )
 from functions.ports import Clock, Stale, Store
 from functions.usecases.case_effects import Agreement, AttemptAlive, saga_changes
-from functions.usecases.change_case import Operator
-from functions.usecases.records import changed, parsed, read_case, read_saga
+from functions.usecases.change_case import Operator, change_case
+from functions.usecases.records import changed, read_case, read_saga
 
 TRIES = 20
 
@@ -50,20 +50,12 @@ def propose_resolution(
     store: Store, clock: Clock, case_id: str, who: Operator, wanted: Wanted
 ) -> ProposeAnswer | None:
     """Put a resolution up for a second person, bound to the obligation as it is now."""
-    for _ in range(TRIES):
-        case = read_case(store, case_id)
-        if case is None or not who.owns(case):
-            return None
+
+    def decide(case: Case) -> ProposeAnswer:
         binds = _binds(_saga_of(store, case), case)
-        decision = proposals.propose(case, wanted, person=who.person, binds=binds, now=clock.now())
-        if not isinstance(decision, Case):
-            return decision
-        try:
-            [written] = store.write([changed(case, decision)])
-        except Stale:
-            continue
-        return parsed(Case, written)
-    raise Stale({})
+        return proposals.propose(case, wanted, person=who.person, binds=binds, now=clock.now())
+
+    return change_case(store, case_id, who, decide)
 
 
 def confirm_resolution(

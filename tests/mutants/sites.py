@@ -38,6 +38,7 @@ KERNEL = (
     "functions/usecases/case_effects.py",
     "functions/usecases/propose_resolution.py",
     "functions/usecases/claim_case.py",
+    "functions/usecases/change_case.py",
     "functions/usecases/start_saga.py",
     "functions/usecases/rescue.py",
     "functions/usecases/records.py",

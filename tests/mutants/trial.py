@@ -46,6 +46,7 @@ FIRST = {
     "propose_resolution": "test_usecases_two_people",
     "open_case": "test_usecases_cases",
     "claim_case": "test_usecases_cases",
+    "change_case": "test_usecases_two_people",
     "start_saga": "test_usecases_driving",
     "rescue": "test_usecases_driving",
     "begin_compensation": "test_usecases_turning",
