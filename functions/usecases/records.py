@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from functions.domain.approvals import Approval
-from functions.domain.cases import Case
+from functions.domain.approvals import Approval, approval_id
+from functions.domain.cases import Case, case_id
 from functions.domain.ledger.records import Head, Saga, StepRecord
 from functions.domain.requests import DocumentRecord, RequestRecord
 from functions.ports import Change, Item, Key, Store, Table
@@ -129,6 +129,23 @@ def read_case(store: Store, case_id: str) -> Case | None:
     """One case."""
     found = store.get(case_key(case_id))
     return parsed(Case, found) if found is not None else None
+
+
+def read_approvals(store: Store, steps: Iterable[StepRecord]) -> list[Approval]:
+    """Every round of asking about these steps. Ids are made from the saga's, so that nothing is searched for."""
+    ids = [approval_id(s.saga_id, s.index, n) for s in steps for n in range(1, s.rounds + 1)]
+    return [found for each in ids if (found := read_approval(store, each)) is not None]
+
+
+def read_cases(store: Store, steps: Iterable[StepRecord]) -> list[Case]:
+    """Every case of these steps. A number was used in one direction, and nobody needs to know in which."""
+    ids = [
+        case_id(s.saga_id, s.index, direction, n)
+        for s in steps
+        for n in range(1, s.cases + 1)
+        for direction in ("do", "undo")
+    ]
+    return [found for each in ids if (found := read_case(store, each)) is not None]
 
 
 def read_request(store: Store, tenant: str, request_id: str) -> RequestRecord | None:
