@@ -10,6 +10,7 @@ from typing import Any, Literal
 from functions.domain.catalogue import Catalogue, Kind, Step
 from functions.domain.shape import Shape, shape_of
 from functions.ports import Key
+from functions.usecases.world import millis
 from simulation.target import Command
 from statemachines.bindings import bindings_for
 from statemachines.compiler import Machine, compile_machine
@@ -73,15 +74,15 @@ class Play:
         """For how many milliseconds past its deadline a late effect of a step, or of its undo, is possible."""
         step = self.steps[index]
         undo = step.undo.settlement if step.undo is not None else step.settlement
-        return max(_millis(step.settlement.settles_after), _millis(undo.settles_after))
+        return max(millis(step.settlement.settles_after), millis(undo.settles_after))
 
     def latest(self, command: Command) -> int:
         """The last moment, in milliseconds after it was sent, at which a call that was given up may land."""
         index, side = command
         step = self.steps[index]
         if side == "undo" and step.undo is not None:
-            return _millis(step.undo.call_timeout + step.undo.settlement.settles_after) - 100
-        return _millis(step.call_timeout + step.settlement.settles_after) - 100
+            return millis(step.undo.call_timeout + step.undo.settlement.settles_after) - 100
+        return millis(step.call_timeout + step.settlement.settles_after) - 100
 
 
 def play_of(
@@ -106,7 +107,3 @@ def machine_of(catalogue: Catalogue, shape: Shape) -> Machine:
         role="arn:aws:iam::111122223333:role/machines",
     )
     return verified(compile_machine(shape, bindings), shape)
-
-
-def _millis(duration: timedelta) -> int:
-    return int(duration.total_seconds() * 1000)

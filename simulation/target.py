@@ -21,6 +21,7 @@ from functions.domain.outcome import (
     Unknown,
     UnknownCause,
 )
+from functions.usecases.world import millis
 
 SAGA = "s4471"
 Side = Literal["do", "undo"]
@@ -122,7 +123,7 @@ class Target:
         self.tags[key] = made
         kept = self.behaviours[command].settlement.keys_kept_for
         if kept is not None:
-            until = self.now() + int(kept.total_seconds() * 1000)
+            until = self.now() + millis(kept)
             self.known[key] = Known(parameters, made, until)
 
     def status(self, call: Call) -> Finding:

@@ -34,7 +34,7 @@ from functions.usecases.submit_plan import Intake, submit_plan
 from functions.usecases.sweep import sweep
 from functions.usecases.targets import Targets
 from functions.usecases.undo_step import undo_step
-from functions.usecases.world import StepWorld
+from functions.usecases.world import StepWorld, millis
 from simulation.interpreter import Execution, Task
 from simulation.invariants import Watch
 from simulation.people import People
@@ -125,11 +125,11 @@ class World:
         index = payload.get("index")
         timeout = CONTROL
         if role == "run":
-            timeout = _millis(self.steps[payload["index"]].step.function_timeout)
+            timeout = millis(self.steps[payload["index"]].step.function_timeout)
             role = "settle" if payload["operation"] == "settle" else "run"
         elif role == "undo":
             limit = self.steps[payload["index"]].step.undo_function_timeout
-            timeout = _millis(limit) if limit is not None else CONTROL
+            timeout = millis(limit) if limit is not None else CONTROL
         self.scheduler.spawn(
             role,
             index,
@@ -394,10 +394,6 @@ class World:
     def close(self) -> None:
         """Give back what the run held."""
         self.scheduler.close()
-
-
-def _millis(duration: Any) -> int:
-    return int(duration.total_seconds() * 1000)
 
 
 def _admitted(play: Play) -> Mapping[Key, Any]:

@@ -16,6 +16,9 @@ from functions.domain.outcome import Frozen, Identifier, ShortText
 MOST_TOKENS = 5
 """How many earlier tokens of one gate are kept: a machine's retries of it are few."""
 
+MOST_ROUNDS = 3
+"""How often people are asked about one pivot."""
+
 
 class ApprovalState(StrEnum):
     """Open until enough people agree, one rejects, time runs out, or the saga turns; consumed by its pivot once."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
+from functions.domain.approvals import MOST_ROUNDS
 from functions.domain.catalogue import Kind, Retry, Step
 
 MOST_EVENTS: Final = 20_000
@@ -21,7 +22,6 @@ _TASK: Final = 2
 _ATTEMPT: Final = 3
 _ATTEMPT_WITH_TOKEN: Final = 4
 _WAVE: Final = 4
-_ROUNDS: Final = 3
 _SERVICE: Final = 6
 _SPARE: Final = 2
 _GRACE: Final = timedelta(seconds=5)
@@ -46,7 +46,7 @@ def _crossing(step: Step) -> int:
     if step.kind is not Kind.PIVOT:
         return _run(step) + settling
     gate = _task(_attempts(_CONTROL, _CONTROL_ATTEMPTS), _ATTEMPT_WITH_TOKEN)
-    return (_ROUNDS + 1) * _run(step) + _ROUNDS * gate + settling
+    return (MOST_ROUNDS + 1) * _run(step) + MOST_ROUNDS * gate + settling
 
 
 def _run(step: Step) -> int:

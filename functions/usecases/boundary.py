@@ -26,8 +26,6 @@ from functions.usecases.ask_policy import ask_policy
 from functions.usecases.records import changed, created, read_approval
 from functions.usecases.world import StepRef, StepWorld, millis
 
-ROUNDS = 3
-
 
 @dataclass(frozen=True, slots=True)
 class Start:
@@ -174,7 +172,7 @@ def _asked(
     again: str | None = None,
 ) -> errors.ApprovalRequired:
     world, record = start.world, start.record
-    if record.rounds >= ROUNDS:
+    if record.rounds >= approvals.MOST_ROUNDS:
         _refuse(start, "people were asked often enough")
     approval = _question(start, head, verdict, now, again)
     asked = record.model_copy(update={"approval": approval.id, "rounds": approval.round})

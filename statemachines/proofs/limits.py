@@ -12,15 +12,14 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from functions.domain.approvals import MOST_ROUNDS
+from functions.domain.history import MOST_EVENTS
 from statemachines.proofs.graph import Graph, Node
 from statemachines.proofs.parts import Cast, Part
 from statemachines.proofs.retriers import retriers
 from statemachines.proofs.violation import Code, Violation
 
 MOST_BYTES: Final = 1_000_000
-MOST_EVENTS: Final = 20_000
-MOST_ROUNDS: Final = 3
-"""How often the ledger lets a pivot ask people."""
 
 _EXECUTION: Final = 2
 _ENTERED_AND_EXITED: Final = 2

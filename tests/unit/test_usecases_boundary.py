@@ -28,7 +28,6 @@ from functions.domain.policy import Allowed, Forbidden
 from functions.ports import CredentialLost
 from functions.usecases import errors
 from functions.usecases.begin_compensation import begin_compensation
-from functions.usecases.boundary import ROUNDS
 from functions.usecases.cancel_saga import cancel_saga
 from functions.usecases.decide_approval import decide_approval
 from functions.usecases.records import read_approval
@@ -421,12 +420,12 @@ def test_a_no_or_silence_refuses_the_pivot(end: str) -> None:
 
 def test_people_are_asked_three_times_at_most() -> None:
     bench = at_the_pivot()
-    for round_ in range(1, ROUNDS + 1):
+    for round_ in range(1, approvals.MOST_ROUNDS + 1):
         bench.verdict = needs(round_)
         assert pivot(bench) == "ApprovalRequired"
         for person in range(round_):
             decide(bench, f"approver-{person}")
-    bench.verdict = needs(ROUNDS + 1)
+    bench.verdict = needs(approvals.MOST_ROUNDS + 1)
     assert pivot(bench) == "StepRefused"
     assert bench.step(PIVOT).forward.history[-1].reason == "people were asked often enough"
 
