@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from aws_cdk import CustomResource, Duration
 from constructs import Construct, IDependable
 
 from functions.domain.stranding import Offer
 from infra import roles
+from infra.asked import asked
 from infra.catalogues import DeployedCatalogue
-from infra.function import PublishedFunction, Runtime
+from infra.function import Runtime
 
 
 class Guard(Construct):
@@ -28,23 +28,14 @@ class Guard(Construct):
         catalogues: Iterable[DeployedCatalogue],
     ) -> None:
         super().__init__(scope, id_)
-        timeout = Duration.minutes(5)
-        function = PublishedFunction(
-            self,
-            "Function",
-            runtime=runtime,
-            name="guard",
-            handler="functions.handlers.guard.handler",
-            grants=roles.guard(at),
-            environment=environment,
-            timeout=timeout,
-        )
-        self._asked = CustomResource(
+        self._asked = asked(
             self,
             "Asked",
-            resource_type="Custom::Guard",
-            service_token=function.function.function_arn,
-            service_timeout=timeout,
+            runtime=runtime,
+            name="guard",
+            grants=roles.guard(at),
+            environment=environment,
+            kind="Guard",
             properties={"Offers": {c.name: _offer(c) for c in catalogues}},
         )
 

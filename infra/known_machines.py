@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from aws_cdk import CustomResource, Duration
 from constructs import Construct
 
 from infra import roles
+from infra.asked import asked
 from infra.catalogues import DeployedCatalogue
-from infra.function import PublishedFunction, Runtime
+from infra.function import Runtime
 from statemachines.shapes import known_shapes
 
 
@@ -31,23 +31,14 @@ class KnownMachines(Construct):
         versions: str,
     ) -> None:
         super().__init__(scope, id_)
-        timeout = Duration.minutes(5)
-        maker = PublishedFunction(
-            self,
-            "Function",
-            runtime=runtime,
-            name="known-machines",
-            handler="functions.handlers.known_machines.handler",
-            grants=roles.known_machines(at),
-            environment=environment,
-            timeout=timeout,
-        )
-        CustomResource(
+        asked(
             self,
             "Machines",
-            resource_type="Custom::KnownMachines",
-            service_token=maker.function.function_arn,
-            service_timeout=timeout,
+            runtime=runtime,
+            name="known-machines",
+            grants=roles.known_machines(at),
+            environment=environment,
+            kind="KnownMachines",
             properties={
                 "Versions": versions,
                 "Role": at.machine_role,
