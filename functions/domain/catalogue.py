@@ -156,10 +156,6 @@ class Undo:
         """The declared other action of that name."""
         return next((each for each in self.other_actions if each.name == name), None)
 
-    def alternate(self, name: str) -> Alternate | None:
-        """The declared alternate of that name."""
-        return next((each for each in self.alternates if each.name == name), None)
-
 
 @dataclass(frozen=True, slots=True)
 class Fact:

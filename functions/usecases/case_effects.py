@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from functions.domain.cases import Case, CaseCause, NotAllowed, Proposal, Resolution
 from functions.domain.evidence import may_be_done_by_hand, other_actions
-from functions.domain.ledger import forward
+from functions.domain.ledger import by_person, forward
 from functions.domain.ledger import head as heads
 from functions.domain.ledger import undo as undos
 from functions.domain.ledger.records import (
@@ -98,10 +98,10 @@ def _resolved(step: StepRecord, case: Case, agreed: Agreement, now: Millis) -> S
     if step.forward.state is ForwardState.COMPLETED:
         return _late_resolved(step, resolution)
     if resolution is Resolution.RETRY:
-        return forward.reopen(step)
+        return by_person.retry(step)
     if resolution is Resolution.DID_NOT_HAPPEN:
-        return forward.found_absent(step)
-    return forward.complete_by_hand(
+        return by_person.found_absent(step)
+    return by_person.complete(
         step, Receipt(resource=f"by hand: {case.id}", details=_words(evidence)), now=now
     )
 
@@ -113,16 +113,16 @@ def _undo_resolved(step: StepRecord, case: Case, agreed: Agreement, now: Millis)
         return step
     unknown_effect = forward.is_unsettled(step.forward)
     if resolution is Resolution.DID_NOT_HAPPEN and unknown_effect:
-        return undos.reopen(forward.found_absent(step))
+        return by_person.retry_undo(by_person.found_absent(step))
     if resolution is Resolution.DID_NOT_HAPPEN:
-        return undos.found_absent(step)
+        return by_person.undo_found_absent(step)
     if resolution is Resolution.RETRY:
-        return undos.reopen(forward.ask_again(step) if unknown_effect else step)
+        return by_person.retry_undo(by_person.ask_again(step) if unknown_effect else step)
     if resolution is Resolution.RETRY_WITH_ALTERNATE:
-        return undos.reopen_under(step, _substitution(step, case, agreed, now))
+        return by_person.retry_undo_under(step, _substitution(step, case, agreed, now))
     if resolution is Resolution.ANOTHER_ACTION:
-        return undos.undo_otherwise(step, _replacement(step, case, agreed, now))
-    return undos.resolve(step, accepted=resolution is Resolution.ACCEPT)
+        return by_person.undo_otherwise(step, _replacement(step, case, agreed, now))
+    return by_person.settle_undo(step, accepted=resolution is Resolution.ACCEPT)
 
 
 def _replacement(step: StepRecord, case: Case, agreed: Agreement, now: Millis) -> ReplacedAction:
@@ -161,7 +161,7 @@ def _substitution(step: StepRecord, case: Case, agreed: Agreement, now: Millis) 
 def _late_resolved(step: StepRecord, resolution: Resolution) -> StepRecord:
     if step.undo is None or undos.is_settled(step) or resolution is Resolution.RETRY:
         return step
-    return undos.resolve(step, accepted=resolution is Resolution.ACCEPT)
+    return by_person.settle_undo(step, accepted=resolution is Resolution.ACCEPT)
 
 
 def _words(evidence: str | None) -> dict[str, str]:

@@ -25,6 +25,7 @@ TESTS = (
     "tests/unit/test_ledger_undo.py",
     "tests/unit/test_ledger_undo_edges.py",
     "tests/unit/test_ledger_undo_otherwise.py",
+    "tests/unit/test_undo_authority.py",
     "tests/unit/test_ledger_head.py",
     "tests/unit/test_ledger_keeping.py",
     "tests/unit/test_ledger_head_edges.py",

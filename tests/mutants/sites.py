@@ -15,6 +15,7 @@ from pathlib import Path
 KERNEL = (
     "functions/domain/ledger/forward.py",
     "functions/domain/ledger/undo.py",
+    "functions/domain/ledger/by_person.py",
     "functions/domain/ledger/head.py",
     "functions/domain/ledger/recovery.py",
     "functions/domain/ledger/keeping.py",

@@ -24,14 +24,15 @@ CPU_SECONDS = 150
 PATIENCE = 3600
 FIRST = {
     "ledger/forward": "test_ledger_forward",
+    "ledger/undo_authority": "test_undo_authority",
     "ledger/undo": "test_ledger_undo",
+    "ledger/by_person": "test_ledger_undo",
     "ledger/head": "test_ledger_head",
     "domain/approvals": "test_approvals",
     "domain/cases": "test_cases",
     "domain/claims": "test_case_claims",
     "domain/proposals": "test_case_proposals",
     "domain/permission": "test_approvals",
-    "undo_authority": "test_usecases_two_people",
     "ledger/keeping": "test_ledger_keeping",
     "usecases/boundary": "test_usecases_boundary",
     "conclusion": "test_usecases_conclusion",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from functions.domain.cases import NotHeld
-from functions.domain.ledger import forward, head, undo
+from functions.domain.ledger import by_person, forward, head, undo
 from functions.domain.ledger.records import (
     Direction,
     ForwardState,
@@ -93,7 +93,7 @@ def test_2_a_saga_that_is_called_completed_at_its_pivot(monkeypatch: Break) -> N
 
 def test_3_a_saga_that_ends_with_an_effect_that_nobody_undid(monkeypatch: Break) -> None:
     def blind(saga: Any, index: int, **_: Any) -> undo.UndoDecision:
-        return undo.NotNeeded(undo._moved(saga.steps[index], UndoState.NOT_NEEDED))
+        return undo.NotNeeded(undo.moved(saga.steps[index], UndoState.NOT_NEEDED))
 
     monkeypatch.setattr(undo, "claim", blind)
     found = violated(full("cp"), refuses(1))
@@ -239,7 +239,7 @@ def test_an_alternate_that_two_people_agree_to_violates_nothing() -> None:
 
 
 def test_12_another_authority_that_nobody_has_agreed_to(monkeypatch: Break) -> None:
-    sound = undo.reopen
+    sound = by_person.retry_undo
 
     def helpful(record: StepRecord) -> StepRecord:
         after = sound(record)
@@ -247,7 +247,7 @@ def test_12_another_authority_that_nobody_has_agreed_to(monkeypatch: Break) -> N
         other = after.undo.alternates[0]
         return after.model_copy(update={"undo": after.undo.model_copy(update={"authority": other})})
 
-    monkeypatch.setattr(undo, "reopen", helpful)
+    monkeypatch.setattr(by_person, "retry_undo", helpful)
     found = violated(full("cc", operator="retry"), lost_undo)
     assert "invariant 12: the authority of the undo of c0 changed, and not by two people" in found
 

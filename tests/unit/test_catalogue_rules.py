@@ -470,8 +470,6 @@ def with_alternates(*alternates: Alternate, run: Operation = CALL) -> Step:
 
 def test_an_alternate_is_part_of_what_a_catalogue_s_version_is_made_from() -> None:
     assert catalogue(with_alternates(OTHER)).version != catalogue().version
-    assert UNDO.alternate("on_call") is None
-    assert replace(UNDO, alternates=(OTHER,)).alternate("on_call") is OTHER
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from functions.domain.ledger import forward
+from functions.domain.ledger import by_person, forward
 from functions.domain.ledger.forward import (
     SETTLINGS,
     TRANSITIONS,
@@ -118,10 +118,10 @@ def found(record: StepRecord, finding: Any, **more: Any) -> StepRecord | None:
 def test_a_step_moves_only_as_the_table_says(before: S, after: S) -> None:
     record = step(state=before)
     if (before, after) in ALLOWED:
-        assert forward._moved(record, after).forward.state is after
+        assert forward.moved(record, after).forward.state is after
     else:
         with pytest.raises(IllegalTransition):
-            forward._moved(record, after)
+            forward.moved(record, after)
 
 
 def test_nothing_follows_completed() -> None:
@@ -357,7 +357,7 @@ def test_a_target_is_asked_a_bounded_number_of_times_and_then_a_person() -> None
         assert after is not None
         record = after
     assert settle(record) == Stopped(Stop.PERSON_NEEDED)
-    again = forward.ask_again(record)
+    again = by_person.ask_again(record)
     assert isinstance(settle(again), Proceed)
     assert again.forward.fence == record.forward.fence + 1
 
@@ -459,13 +459,13 @@ def test_a_persons_retry_gives_one_more_attempt_under_a_new_fence_and_forgets_no
     state: S,
 ) -> None:
     record = step(state=state, attempts=5, settlings=8, fence=6, conflicted=True, unsettled=True)
-    after = forward.reopen(record).forward
+    after = by_person.retry(record).forward
     assert (after.budget, after.attempts, after.fence) == (6, 5, 7)
     assert (after.settlings, after.lease_until, after.conflicted) == (0, 0, False)
     assert after.unsettled
     assert after.state is (S.RELEASED if state is S.REFUSED else state)
     late = forward.conclude(
-        forward.reopen(record), 6, NotApplied(reason="late"), now=NOW, undo_inputs=None
+        by_person.retry(record), 6, NotApplied(reason="late"), now=NOW, undo_inputs=None
     )
     assert late is None
 
@@ -473,7 +473,7 @@ def test_a_persons_retry_gives_one_more_attempt_under_a_new_fence_and_forgets_no
 @pytest.mark.parametrize("state", [S.PREPARED, S.STARTED, S.UNKNOWN, S.RELEASED, S.REFUSED])
 def test_a_person_can_do_any_unfinished_step_by_hand_under_a_new_fence(state: S) -> None:
     by_hand = Receipt(resource="by hand: case-1")
-    after = forward.complete_by_hand(step(state=state, fence=2, unsettled=True), by_hand, now=NOW)
+    after = by_person.complete(step(state=state, fence=2, unsettled=True), by_hand, now=NOW)
     assert (after.forward.state, after.forward.receipt) == (S.COMPLETED, by_hand)
     assert (after.forward.fence, after.forward.by_hand, after.forward.unsettled) == (3, True, False)
 
@@ -481,14 +481,14 @@ def test_a_person_can_do_any_unfinished_step_by_hand_under_a_new_fence(state: S)
 def test_nobody_does_a_boundary_by_hand_that_was_never_started() -> None:
     boundary = step().model_copy(update={"boundary": True})
     with pytest.raises(IllegalTransition):
-        forward.complete_by_hand(boundary, ONE, now=NOW)
+        by_person.complete(boundary, ONE, now=NOW)
     with pytest.raises(IllegalTransition):
-        forward.complete_by_hand(step(state=S.COMPLETED, receipt=ONE), OTHER, now=NOW)
+        by_person.complete(step(state=S.COMPLETED, receipt=ONE), OTHER, now=NOW)
 
 
 @pytest.mark.parametrize("state", [S.STARTED, S.UNKNOWN])
 def test_a_person_who_found_nothing_settles_the_step_under_a_new_fence(state: S) -> None:
-    after = forward.found_absent(
+    after = by_person.found_absent(
         step(state=state, unsettled=True, attempts=3, fence=4, conflicted=True)
     ).forward
     assert (after.state, after.unsettled, after.conflicted) == (S.RELEASED, False, False)
@@ -619,7 +619,7 @@ class ForwardHistories(RuleBasedStateMachine):
     @rule()
     def retry_by_a_person(self) -> None:
         self.budget = max(self.budget, self.record.forward.attempts) + 1
-        self.record = forward.reopen(self.record)
+        self.record = by_person.retry(self.record)
 
     @invariant()
     def attempts_never_exceed_the_budget(self) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from functions.domain.ledger import forward, undo
+from functions.domain.ledger import by_person, forward, undo
 from functions.domain.ledger.forward import Busy, IllegalTransition, SettleFirst, Stop, Stopped
 from functions.domain.ledger.records import Direction, ForwardState, StepRecord, Undo, UndoState
 from functions.domain.ledger.undo import (
@@ -114,10 +114,10 @@ def found(record: StepRecord, finding: Any, **more: Any) -> StepRecord | None:
 def test_an_undo_moves_only_as_the_table_says(before: S, after: S) -> None:
     record = completed(state=before)
     if (before, after) in ALLOWED:
-        assert of(undo._moved(record, after)).state is after
+        assert of(undo.moved(record, after)).state is after
     else:
         with pytest.raises(IllegalTransition):
-            undo._moved(record, after)
+            undo.moved(record, after)
 
 
 def test_every_state_has_its_row_and_what_is_settled_is_left_only_for_a_late_effect() -> None:
@@ -131,7 +131,7 @@ def test_a_step_without_an_undo_has_nothing_to_move_and_owes_nothing() -> None:
     assert undo.is_settled(plain)
     assert undo.conclude(plain, 0, Applied(receipt=ONE), now=NOW) is None
     assert settle(plain) == Undone()
-    for change in (undo.reawaken, undo.reopen, undo.found_absent):
+    for change in (undo.reawaken, by_person.retry_undo, by_person.undo_found_absent):
         with pytest.raises(IllegalTransition):
             change(plain)
     with pytest.raises(IllegalTransition):
@@ -414,7 +414,7 @@ def test_a_persons_retry_gives_one_more_attempt_under_a_new_fence_and_forgets_no
         conflicted=True,
         needs_person=True,
     )
-    again = undo.reopen(record)
+    again = by_person.retry_undo(record)
     after = of(again)
     assert after.state is (S.UNKNOWN if unsettled else S.PENDING)
     assert (after.budget, after.fence, after.settlings) == (4, 5, 0)
@@ -429,7 +429,7 @@ def test_a_persons_retry_gives_one_more_attempt_under_a_new_fence_and_forgets_no
 
 def test_a_person_who_found_nothing_settles_the_undo() -> None:
     record = completed(state=S.BLOCKED, unsettled=True, attempts=3)
-    again = undo.found_absent(record)
+    again = by_person.undo_found_absent(record)
     assert (of(again).state, of(again).unsettled) == (S.PENDING, False)
     assert isinstance(claim(again), UndoProceed)
 
@@ -438,13 +438,13 @@ def test_a_person_who_found_nothing_settles_the_undo() -> None:
 def test_a_person_settles_what_is_blocked_and_nothing_that_runs(
     accepted: bool,  # noqa: FBT001 - a column of the table
 ) -> None:
-    after = of(undo.resolve(completed(state=S.BLOCKED, unsettled=True), accepted=accepted))
+    after = of(by_person.settle_undo(completed(state=S.BLOCKED, unsettled=True), accepted=accepted))
     assert after.state is (S.ACCEPTED if accepted else S.RESOLVED)
     assert not after.unsettled
     with pytest.raises(IllegalTransition):
-        undo.resolve(completed(state=S.RUNNING), accepted=accepted)
+        by_person.settle_undo(completed(state=S.RUNNING), accepted=accepted)
     with pytest.raises(IllegalTransition):
-        undo.resolve(completed(state=S.SUCCEEDED), accepted=accepted)
+        by_person.settle_undo(completed(state=S.SUCCEEDED), accepted=accepted)
 
 
 @pytest.mark.parametrize("state", sorted(SETTLED))
@@ -538,7 +538,7 @@ class UndoHistories(RuleBasedStateMachine):
     @precondition(lambda self: of(self.record).state not in SETTLED)
     @rule()
     def give_up_and_retry_by_a_person(self) -> None:
-        self.record = undo.reopen(undo.block(self.record))
+        self.record = by_person.retry_undo(undo.block(self.record))
 
     @invariant()
     def attempts_never_exceed_the_budget(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from functions.domain.ledger import undo
+from functions.domain.ledger import by_person, undo
 from functions.domain.ledger.forward import IllegalTransition
 from functions.domain.ledger.records import StepRecord, UndoState
 from functions.domain.outcome import Applied, NotFound, RefusalCause, Refused
@@ -25,7 +25,7 @@ def test_a_move_that_the_table_does_not_know_is_named_with_where_it_stood() -> N
         undo.reawaken(completed(state=S.SUCCEEDED))
 
 
-@pytest.mark.parametrize("change", [undo.reopen, undo.found_absent])
+@pytest.mark.parametrize("change", [by_person.retry_undo, by_person.undo_found_absent])
 def test_a_step_without_an_undo_cannot_be_reopened_and_is_told_so(change: Any) -> None:
     with pytest.raises(IllegalTransition, match="step_0 has no undo"):
         change(PLAIN)

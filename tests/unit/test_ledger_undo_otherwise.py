@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from functions.domain.ledger import undo
+from functions.domain.ledger import by_person, undo
 from functions.domain.ledger.forward import IllegalTransition
 from functions.domain.ledger.records import (
     DeclaredAction,
@@ -35,7 +35,7 @@ CREDIT = DeclaredAction(name="credit", authority=AUTHORITY, budget=2, sentence="
 def instead(record: StepRecord, name: str) -> StepRecord:
     """Two people have agreed to another action."""
     command = of(record)
-    return undo.undo_otherwise(
+    return by_person.undo_otherwise(
         record,
         ReplacedAction(
             at=NOW,
@@ -182,20 +182,19 @@ def replaced(name: str) -> ReplacedAction:
 @pytest.mark.parametrize(
     "record",
     [
-        PLAIN,
         completed(state=S.UNKNOWN, unsettled=True, other_actions=(REFUND,)),
         completed(state=S.RUNNING, other_actions=(REFUND,)),
     ],
 )
 def test_nothing_takes_the_place_of_an_undo_that_may_still_land(record: StepRecord) -> None:
     with pytest.raises(IllegalTransition, match="step_0: its undo may still land"):
-        undo.undo_otherwise(record, replaced("refund"))
+        by_person.undo_otherwise(record, replaced("refund"))
 
 
 def test_only_what_was_declared_takes_its_place_and_each_once() -> None:
     blocked = completed(state=S.BLOCKED, other_actions=(REFUND,))
     with pytest.raises(ValueError, match="credit was not declared"):
-        undo.undo_otherwise(blocked, replaced("credit"))
+        by_person.undo_otherwise(blocked, replaced("credit"))
     again = undoing(instead(blocked, "refund"), state=S.BLOCKED)
     with pytest.raises(ValueError, match="refund was not declared"):
         instead(again, "refund")
@@ -211,7 +210,9 @@ def test_a_step_without_an_undo_has_no_authority_to_change() -> None:
         authority=AUTHORITY,
     )
     with pytest.raises(IllegalTransition, match="step_0 has no undo"):
-        undo.reopen_under(PLAIN, substitution)
+        by_person.retry_undo_under(PLAIN, substitution)
+    with pytest.raises(IllegalTransition, match="step_0 has no undo"):
+        by_person.undo_otherwise(PLAIN, replaced("refund"))
 
 
 def test_the_chosen_action_has_its_own_key_budget_and_range_of_fences() -> None:

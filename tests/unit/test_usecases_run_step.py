@@ -10,7 +10,7 @@ import pytest
 
 from functions.aws import idempotency
 from functions.domain.catalogue import Settlement
-from functions.domain.ledger import forward
+from functions.domain.ledger import by_person, forward
 from functions.domain.ledger.records import Direction, ForwardState, Pivot
 from functions.domain.outcome import Applied, Receipt
 from functions.ports import CredentialLost, Intent
@@ -630,9 +630,7 @@ def test_an_effect_that_turns_up_after_a_person_did_it_by_hand_is_shown_to_a_per
 
     def by_hand() -> None:
         step = bench.step(3)
-        done = forward.complete_by_hand(
-            step, Receipt(resource="by hand: case"), now=bench.clock.now()
-        )
+        done = by_person.complete(step, Receipt(resource="by hand: case"), now=bench.clock.now())
         bench.put(step, done)
 
     assert zombie(bench, 3, by_hand) == "applied"

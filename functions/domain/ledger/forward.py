@@ -1,7 +1,7 @@
 """The forward command's transitions: claim, conclude, settle, bar.
 
 Each function takes a step record and returns a decision; a decision that changes something carries the next record.
-The table says which states may follow which; `_moved` holds every function to it.
+The table says which states may follow which; `moved` holds every function to it.
 """
 
 from __future__ import annotations
@@ -118,7 +118,8 @@ class Lease:
     grace: int
 
 
-def _moved(record: StepRecord, state: ForwardState, **changes: object) -> StepRecord:
+def moved(record: StepRecord, state: ForwardState, **changes: object) -> StepRecord:
+    """The record with its forward command in that state. Raises IllegalTransition where the table knows no such move."""
     if state not in TRANSITIONS[record.forward.state]:
         raise IllegalTransition(f"{record.name}: {record.forward.state} -> {state}")
     return record.model_copy(
@@ -172,7 +173,7 @@ def _claimed(
     entry = AttemptEntry(
         fence=fence, purpose="call" if calling else "settle", started_at=now, by=by
     )
-    return _moved(
+    return moved(
         record,
         ForwardState.STARTED if calling else ForwardState.UNKNOWN,
         fence=fence,
@@ -217,7 +218,7 @@ def refuse_before_call(record: StepRecord, *, now: Millis, reason: str, by: str)
         cause="precondition",
         reason=reason[:500],
     )
-    return _moved(record, ForwardState.REFUSED, history=record.forward.entered(entry))
+    return moved(record, ForwardState.REFUSED, history=record.forward.entered(entry))
 
 
 def complete(
@@ -230,7 +231,7 @@ def complete(
 ) -> StepRecord:
     """The receipt and what the undo needs, in one record: the effect is now a known obligation."""
     forward = record.forward
-    completed = _moved(
+    completed = moved(
         record,
         ForwardState.COMPLETED,
         receipt=receipt,
@@ -243,23 +244,6 @@ def complete(
         return completed
     undo = completed.undo.model_copy(update={"inputs": undo_inputs, "condition": receipt.version})
     return completed.model_copy(update={"undo": undo})
-
-
-def complete_by_hand(record: StepRecord, receipt: Receipt, *, now: Millis) -> StepRecord:
-    """A person has done it: the effect exists by other means, under a fence that no earlier attempt holds.
-
-    Only once no attempt is alive and no late effect is possible; the boundary only while it is being crossed.
-    """
-    fenced = record.forward.model_copy(update={"fence": record.forward.fence + 1})
-    if record.boundary and fenced.state is ForwardState.PREPARED:
-        raise IllegalTransition(f"{record.name}: nobody passes the boundary around its checks")
-    return complete(
-        record.model_copy(update={"forward": fenced}),
-        receipt,
-        now=now,
-        undo_inputs=None,
-        by_hand=True,
-    )
 
 
 def conclude(
@@ -296,7 +280,7 @@ def conclude(
         case Unknown(reason=reason, cause=unknown):
             cause = unknown.value
             state, unsettled = ForwardState.UNKNOWN, True
-    return _moved(
+    return moved(
         record,
         state,
         unsettled=unsettled,
@@ -352,7 +336,7 @@ def conclude_settling(
         and asked_at >= settles_at(forward, settles_after)
     )
     cause = getattr(finding, "cause", None)
-    return _moved(
+    return moved(
         record,
         ForwardState.RELEASED if absent else ForwardState.UNKNOWN,
         unsettled=not absent,
@@ -366,43 +350,6 @@ def conclude_settling(
 def bar(record: StepRecord) -> StepRecord:
     """No forward call may start from here on. A call already started still counts as owed."""
     return record.model_copy(update={"forward": record.forward.model_copy(update={"barred": True})})
-
-
-def reopen(record: StepRecord) -> StepRecord:
-    """A person's retry: one more attempt in the budget, a new fence against whoever may still be reporting."""
-    forward = record.forward
-    update = {
-        "budget": max(forward.budget, forward.attempts) + 1,
-        "settlings": 0,
-        "fence": forward.fence + 1,
-        "lease_until": 0,
-        "conflicted": False,
-    }
-    if forward.state is ForwardState.REFUSED:
-        return _moved(record, ForwardState.RELEASED, **update)
-    return record.model_copy(update={"forward": forward.model_copy(update=update)})
-
-
-def ask_again(record: StepRecord) -> StepRecord:
-    """A person's retry of finding out: the machine may ask the target as often as at the beginning."""
-    forward = record.forward
-    update = {"settlings": 0, "fence": forward.fence + 1, "lease_until": 0}
-    return record.model_copy(update={"forward": forward.model_copy(update=update)})
-
-
-def found_absent(record: StepRecord) -> StepRecord:
-    """A person has found that no call of this step took effect: one more attempt, under a new fence."""
-    forward = record.forward
-    return _moved(
-        record,
-        ForwardState.RELEASED,
-        unsettled=False,
-        conflicted=False,
-        budget=max(forward.budget, forward.attempts) + 1,
-        settlings=0,
-        fence=forward.fence + 1,
-        lease_until=0,
-    )
 
 
 def never_happened(forward: Forward) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from functions.domain.keys import other_action_key
 from functions.domain.ledger.forward import (
     SETTLINGS,
     Busy,
@@ -22,14 +21,11 @@ from functions.domain.ledger.records import (
     Direction,
     ForwardState,
     Millis,
-    ReplacedAction,
     Saga,
     StepRecord,
-    Substitution,
     Undo,
     UndoState,
 )
-from functions.domain.ledger.undo_authority import offered_actions, substituted
 from functions.domain.outcome import (
     Applied,
     Finding,
@@ -105,17 +101,13 @@ UndoDecision = (
 )
 
 
-def _moved(record: StepRecord, state: UndoState, **changes: object) -> StepRecord:
+def moved(record: StepRecord, state: UndoState, **changes: object) -> StepRecord:
+    """The record with its undo in that state. Raises IllegalTransition where the table knows no such move."""
     undo = record.undo
     if undo is None or state not in TRANSITIONS[undo.state]:
         now = undo.state if undo else "none"
         raise IllegalTransition(f"undo of {record.name}: {now} -> {state}")
     return record.model_copy(update={"undo": undo.model_copy(update={"state": state, **changes})})
-
-
-def _moved_within(record: StepRecord, **changes: object) -> StepRecord:
-    undo = record.undo
-    return record.model_copy(update={"undo": undo.model_copy(update=changes) if undo else None})
 
 
 def unmet(saga: Saga, index: int) -> tuple[int, ...]:
@@ -160,7 +152,7 @@ def _claim_without_effect(record: StepRecord, now: Millis) -> UndoDecision:
         return Busy(forward.lease_until)
     if is_unsettled(forward):
         return SettleForward()
-    return NotNeeded(_moved(record, UndoState.NOT_NEEDED))
+    return NotNeeded(moved(record, UndoState.NOT_NEEDED))
 
 
 def _claim_owed(
@@ -201,7 +193,7 @@ def _claimed(
     entry = AttemptEntry(
         fence=fence, purpose="call" if calling else "settle", started_at=now, by=by
     )
-    return _moved(
+    return moved(
         record,
         UndoState.RUNNING if calling else UndoState.UNKNOWN,
         fence=fence,
@@ -249,7 +241,7 @@ def conclude(record: StepRecord, fence: int, outcome: Outcome, *, now: Millis) -
         case Unknown(reason=reason, cause=unknown):
             cause = unknown.value
             state, unsettled = UndoState.UNKNOWN, True
-    return _moved(
+    return moved(
         record,
         state,
         unsettled=unsettled,
@@ -263,8 +255,8 @@ def conclude(record: StepRecord, fence: int, outcome: Outcome, *, now: Millis) -
 def _succeeded(record: StepRecord, undo: Undo, applied: Applied, now: Millis) -> StepRecord:
     # A late Applied may find the undo already taken back to pending by a settling: it is still ours.
     if undo.state is UndoState.PENDING:
-        record = _moved(record, UndoState.RUNNING)
-    return _moved(
+        record = moved(record, UndoState.RUNNING)
+    return moved(
         record,
         UndoState.SUCCEEDED,
         unsettled=False,
@@ -290,15 +282,11 @@ def _overtaken(
     marks: dict[str, object] = {"late": late[:500]}
     if record.late is None:
         marks["doubled"] = True
-    marked = record.model_copy(
-        update={
-            **marks,
-            "undo": undo.model_copy(update={"overtaken": True, "needs_person": True}),
-        }
-    )
-    if undo.attempts or undo.state not in {_S.PENDING, _S.BLOCKED} or marked.undo is None:
+    looked_at = undo.model_copy(update={"overtaken": True, "needs_person": True})
+    marked = record.model_copy(update={**marks, "undo": looked_at})
+    if undo.attempts or undo.state not in {_S.PENDING, _S.BLOCKED}:
         return marked
-    return _succeeded(marked, marked.undo, applied.model_copy(update={"notice": told[:500]}), now)
+    return _succeeded(marked, looked_at, applied.model_copy(update={"notice": told[:500]}), now)
 
 
 def conclude_settling(
@@ -326,7 +314,7 @@ def conclude_settling(
         and asked_at >= settles_at(undo, settles_after)
     )
     cause = getattr(finding, "cause", None)
-    return _moved(
+    return moved(
         record,
         UndoState.PENDING if absent else UndoState.UNKNOWN,
         unsettled=not absent,
@@ -342,12 +330,12 @@ def waive(record: StepRecord) -> StepRecord:
     undo = record.undo
     if undo is None or undo.state is not UndoState.PENDING or not never_happened(record.forward):
         return record
-    return _moved(record, UndoState.NOT_NEEDED)
+    return moved(record, UndoState.NOT_NEEDED)
 
 
 def reawaken(record: StepRecord) -> StepRecord:
     """The effect exists after all: an undo that was taken for settled without one is owed again."""
-    return _moved(record, UndoState.PENDING)
+    return moved(record, UndoState.PENDING)
 
 
 def block(record: StepRecord) -> StepRecord:
@@ -356,69 +344,5 @@ def block(record: StepRecord) -> StepRecord:
     if undo is None or undo.state is UndoState.BLOCKED:
         return record
     if undo.state is UndoState.RUNNING:
-        record = _moved(record, UndoState.UNKNOWN, unsettled=True)
-    return _moved(record, UndoState.BLOCKED)
-
-
-def reopen(record: StepRecord) -> StepRecord:
-    """A person's retry: one more attempt, and a new fence. Blocked -> pending; what was unknown is unknown again."""
-    undo = record.undo
-    if undo is None:
-        raise IllegalTransition(f"{record.name} has no undo")
-    return _moved(
-        record,
-        UndoState.UNKNOWN if undo.unsettled else UndoState.PENDING,
-        budget=max(undo.budget, undo.attempts) + 1,
-        settlings=0,
-        fence=undo.fence + 1,
-        lease_until=0,
-        conflicted=False,
-        needs_person=False,
-    )
-
-
-def reopen_under(record: StepRecord, substitution: Substitution) -> StepRecord:
-    """A retry under another declared authority, which two people have agreed to: the same key, one more attempt."""
-    if record.undo is None:
-        raise IllegalTransition(f"{record.name} has no undo")
-    return reopen(record.model_copy(update={"undo": substituted(record.undo, substitution)}))
-
-
-def undo_otherwise(record: StepRecord, replaced: ReplacedAction) -> StepRecord:
-    """Another declared action, which two people have agreed to: a new key, a budget of its own, the same obligation.
-
-    Only once nothing under the earlier key can land any more; that key and its attempts are kept with who agreed.
-    """
-    undo = record.undo
-    if undo is None or undo_unsettled(undo):
-        raise IllegalTransition(f"{record.name}: its undo may still land")
-    action = next((each for each in offered_actions(undo) if each.name == replaced.instead), None)
-    if action is None:
-        raise ValueError(f"{undo.key}: {replaced.instead} was not declared for it")
-    chosen = undo.model_copy(
-        update={
-            "key": other_action_key(record.saga_id, record.index, action.name),
-            "operation": action.name,
-            "authority": action.authority,
-            "attempts": 0,
-            "deadline": 0,
-            "history": (),
-            "replaced": (*undo.replaced, replaced),
-            "since": undo.fence + 1,
-        }
-    )
-    again = reopen(record.model_copy(update={"undo": chosen}))
-    return _moved_within(again, budget=action.budget)
-
-
-def found_absent(record: StepRecord) -> StepRecord:
-    """A person has found that no call of this undo took effect: one more attempt, under a new fence."""
-    if record.undo is None:
-        raise IllegalTransition(f"{record.name} has no undo")
-    settled = record.undo.model_copy(update={"unsettled": False})
-    return reopen(record.model_copy(update={"undo": settled}))
-
-
-def resolve(record: StepRecord, *, accepted: bool) -> StepRecord:
-    """A person settled it: done by hand, or the remaining effect was accepted."""
-    return _moved(record, UndoState.ACCEPTED if accepted else UndoState.RESOLVED, unsettled=False)
+        record = moved(record, UndoState.UNKNOWN, unsettled=True)
+    return moved(record, UndoState.BLOCKED)

@@ -78,9 +78,9 @@ def authorised(
     """The declared authority that the record names; None where the catalogue has no such alternate, or another by its name."""
     if recorded.alternate is None:
         return entry.run.authority
-    alternate = entry.alternate(recorded.alternate)
     _, others = undo_authorities(catalogue, step, entry)
-    return alternate.authority if alternate is not None and recorded in others else None
+    named = zip(entry.alternates, others, strict=True)
+    return next((each.authority for each, reference in named if reference == recorded), None)
 
 
 def under(operation: Operation, own: Authority, authority: Authority) -> Operation:
