@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functions.domain.ledger import head as heads
-from functions.domain.ledger.records import Attention, SagaOutcome
+from functions.domain.ledger.records import Attention
 from functions.domain.ledger.recovery import can_be_driven
 from functions.ports import Clock, Stale, Store
 from functions.usecases import errors
@@ -30,5 +30,5 @@ def finish_compensation(store: Store, clock: Clock, saga_id: str) -> str:
             store.write([changed(saga.head, ended)])
         except Stale:
             continue
-        return (ended.outcome or SagaOutcome.COMPENSATED).value
+        return str(ended.outcome)
     raise errors.StillRunning(f"{saga_id} keeps changing")

@@ -51,24 +51,22 @@ def open_case(store: Store, clock: Clock, notices: Notices, ref: StepRef, side: 
         if _nothing_owed(saga, step, side):
             _drive_again(store, clock, saga.head)
             return None
+        # Opened by this write or by somebody else's: the next look finds it, and announces it.
         if undos.came_too_late(step):
-            opened = _open(store, clock, saga, step, "do", CaseCause.LATE_EFFECT)
+            _open(store, clock, saga, step, "do", CaseCause.LATE_EFFECT)
         else:
-            opened = _open(store, clock, saga, step, side, None)
-        if opened is not None:
-            announce_case(store, clock, notices, opened)
-            return opened
+            _open(store, clock, saga, step, side, None)
     raise errors.StillRunning(f"{ref.saga_id} keeps changing")
 
 
-def open_late_case(store: Store, clock: Clock, notices: Notices, saga: Saga, index: int) -> None:
-    """Open the case of an effect that arrived too late."""
-    step = saga.steps[index]
-    if step.case is None and step.late is not None:
-        cause = CaseCause.SECOND_EFFECT if step.doubled else CaseCause.LATE_EFFECT
-        opened = _open(store, clock, saga, step, "do", cause)
-        if opened is not None:
-            announce_case(store, clock, notices, opened)
+def open_late_case(
+    store: Store, clock: Clock, notices: Notices, saga: Saga, step: StepRecord
+) -> None:
+    """Open the case of an effect that arrived too late, at a step that has none open."""
+    cause = CaseCause.SECOND_EFFECT if step.doubled else CaseCause.LATE_EFFECT
+    opened = _open(store, clock, saga, step, "do", cause)
+    if opened is not None:
+        announce_case(store, clock, notices, opened)
 
 
 def open_saga_case(

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from functions.domain.calls import Call
+from functions.domain.catalogue import Operation
 from functions.domain.keys import forward_key
 from functions.domain.ledger import forward
 from functions.domain.ledger import head as heads
 from functions.domain.ledger.keeping import key_protects
 from functions.domain.ledger.records import ForwardState, Head, Pivot, StepRecord
-from functions.domain.outcome import Finding, NotFound, RefusalCause, Refused, Unknown
+from functions.domain.outcome import NotFound, RefusalCause, Refused
 from functions.ports import Stale
 from functions.usecases import errors
 from functions.usecases.conclusion import conclude_forward
@@ -43,13 +44,9 @@ def settle(
     call that is still on its way can not land. Raises StillRunning, NotSettledYet, OutcomeUnknown, AuthorityLost,
     PersonNeeded.
     """
-    if not undoing and _only_keys(world):
-        if not _key_protects(world, record):
-            raise errors.PersonNeeded(f"{record.forward.key}: the key protects no longer")
-        return Settled(record, head, safe_to_repeat=True)
-    _ask_later_if_too_early(world, record, undoing=undoing)
     if record.case is not None:
         raise errors.CaseOpen(record.case)
+    _ask_later_if_too_early(world, record, undoing=undoing)
     decision = forward.settle_claim(
         record, now=world.clock.now(), lease=world.lease, by=ref.execution
     )
@@ -59,6 +56,9 @@ def settle(
         case forward.Busy(until=until):
             raise errors.StillRunning(f"{record.forward.key} is claimed until {until}")
         case forward.Proceed(record=claimed):
+            question = _question(world, undoing=undoing)
+            if question is None:
+                return _without_asking(world, record, head, undoing=undoing)
             try:
                 world.store.write([changed(record, claimed)])
             except Stale:
@@ -66,20 +66,39 @@ def settle(
                 saga = the_saga(world.store, ref.saga_id)
                 return Settled(saga.steps[ref.index], saga.head)
             written = claimed.model_copy(update={"version": record.version + 1})
-            return _found_out(world, written, head, undoing=undoing)
+            return _found_out(world, written, head, question, undoing=undoing)
         case forward.Stopped() | forward.SettleFirst():
             raise errors.PersonNeeded(f"{record.forward.key}: asked often enough")
         case _:
             assert_never(decision)
 
 
+def _question(world: StepWorld, *, undoing: bool) -> Operation | None:
+    """What the target can be asked by our key: with a tombstone only when nothing is to follow from the call any more."""
+    settlement = world.step.settlement
+    return (settlement.tombstone if undoing else None) or settlement.status
+
+
+def _without_asking(
+    world: StepWorld, record: StepRecord, head: Head | None, *, undoing: bool
+) -> Settled:
+    """Nobody can be asked: a repeat is safe while the key protects it, and everything else is for a person."""
+    if undoing or not _key_protects(world, record):
+        raise errors.PersonNeeded(f"{record.forward.key}: the target can not be asked")
+    return Settled(record, head, safe_to_repeat=True)
+
+
 def _found_out(
-    world: StepWorld, claimed: StepRecord, head: Head | None, *, undoing: bool
+    world: StepWorld,
+    claimed: StepRecord,
+    head: Head | None,
+    question: Operation,
+    *,
+    undoing: bool,
 ) -> Settled:
     asked_at = world.clock.now()
-    finding = _inquire(world, claimed, undoing=undoing)
-    # Where a person reconciles, no absence lets a machine call again.
-    by_person = not undoing and world.step.settlement.reconcile == "person"
+    finding = world.targets.inquire(question, _call(world, claimed))
+    by_person = _by_person(world, undoing=undoing)
     settles_after = None if by_person else millis(world.step.settlement.settles_after)
     record = conclude_forward(
         world,
@@ -108,28 +127,21 @@ def _found_out(
         raise errors.PersonNeeded(f"{record.forward.key}: a person finds out")
     if isinstance(finding, NotFound):
         raise errors.NotSettledYet(f"{record.forward.key}: a late effect is still possible")
-    if world.step.settlement.status is None and world.step.settlement.tombstone is None:
-        raise errors.PersonNeeded(f"{record.forward.key}: the target can not be asked")
     raise errors.OutcomeUnknown(f"{record.forward.key}: the target did not say")
 
 
-def _inquire(world: StepWorld, record: StepRecord, *, undoing: bool) -> Finding:
-    settlement = world.step.settlement
-    call = Call(
+def _by_person(world: StepWorld, *, undoing: bool) -> bool:
+    """Where a person reconciles, no absence lets a machine call again. Undoing it calls nothing again."""
+    return not undoing and world.step.settlement.reconcile == "person"
+
+
+def _call(world: StepWorld, record: StepRecord) -> Call:
+    return Call(
         key=forward_key(record.saga_id, record.index),
         credential="",
         timeout=world.step.call_timeout.total_seconds(),
         arguments=world.step.arguments.model_validate_json(record.arguments),
     )
-    operation = (settlement.tombstone if undoing else None) or settlement.status
-    if operation is None:
-        return Unknown(reason="the target has neither a status query nor a tombstone")
-    return world.targets.inquire(operation, call)
-
-
-def _only_keys(world: StepWorld) -> bool:
-    settlement = world.step.settlement
-    return settlement.keys_kept_for is not None and settlement.status is None
 
 
 def _key_protects(world: StepWorld, record: StepRecord) -> bool:
@@ -141,12 +153,12 @@ def _key_protects(world: StepWorld, record: StepRecord) -> bool:
 def _ask_later_if_too_early(world: StepWorld, record: StepRecord, *, undoing: bool) -> None:
     """Not there, and still too early to believe it: asking again would only use up how often one may ask."""
     last = record.forward.history[-1:]
-    if not any(e.purpose == "settle" and e.outcome == "not_found" for e in last):
+    if not any(e.outcome == "not_found" for e in last):
         return
     needs_no_absence = (
         world.step.settlement.tombstone is not None if undoing else _key_protects(world, record)
     )
-    if needs_no_absence or world.step.settlement.reconcile == "person":
+    if needs_no_absence or _by_person(world, undoing=undoing):
         return
     settles = forward.settles_at(record.forward, millis(world.step.settlement.settles_after))
     if world.clock.now() < settles:
@@ -170,7 +182,7 @@ def settle_boundary(world: StepWorld, ref: StepRef) -> None:
                 # An effect that came after the turn: a person has it, and the saga goes on backwards.
                 raise errors.DidNotHappen(f"{record.forward.key}: the saga had turned before")
             return
-        if forward.is_unsettled(record.forward) or world.clock.now() < record.forward.lease_until:
+        if forward.is_unsettled(record.forward):
             settle(world, ref, record, saga.head, undoing=True)
             continue
         _give_up(world, record, saga.head)

@@ -75,7 +75,7 @@ def attend_to(
             return "raced"
     for step in saga.steps:
         if step.late is not None and step.case is None:
-            open_late_case(store, clock, notices, saga, step.index)
+            open_late_case(store, clock, notices, saga, step)
             return "case"
     if saga.head.wanted != "resume" and not can_be_driven(saga):
         return _let_rest(store, clock, ended, saga)

@@ -54,9 +54,16 @@ class UndoIntent:
         self.entry: UndoEntry = world.step.undo
         self._claimed: StepRecord | None = None
 
+    @property
+    def claimed(self) -> StepRecord:
+        """The record under whose claim the call is made."""
+        if self._claimed is None:
+            raise LookupError(f"{self.key} has not been claimed")
+        return self._claimed
+
     def act(self) -> Outcome:
         """Make the call under the authority that the claimed record names; refused where that one is not declared."""
-        command = self._of(self._claimed)
+        command = self._of(self.claimed)
         operation = self._under(self._declared(command).run, command)
         if isinstance(operation, Refused):
             return operation
@@ -101,14 +108,13 @@ class UndoIntent:
 
     def call(self) -> Call:
         """The call to make under the claim: fixed inputs, the receipt, and the version it must still have."""
-        return self._call(self._of(self._claimed), self._claimed)
+        return self._call(self.claimed)
 
     def conclude(self, answer: Mapping[str, Any]) -> None:
         """Record what the call answered: the checkpoint of recovery."""
         outcome = OUTCOME.validate_python(answer, strict=False)
-        claimed = self._claimed
-        fence = self._of(claimed).fence
-        self._record(claimed, lambda r, now: undo.conclude(r, fence, outcome, now=now))
+        fence = self._of(self.claimed).fence
+        self._record(self.claimed, lambda r, now: undo.conclude(r, fence, outcome, now=now))
 
     def broke(self) -> None:
         """The call ended without an answer."""
@@ -123,9 +129,9 @@ class UndoIntent:
             raise errors.BadRequest(f"{self.key} is no {self.world.step.name}")
         return saga
 
-    def _of(self, record: StepRecord | None) -> Undo:
-        if record is None or record.undo is None:
-            raise LookupError(f"{self.key} has not been claimed")
+    def _of(self, record: StepRecord) -> Undo:
+        if record.undo is None:
+            raise LookupError(f"{self.key} is the key of no undo")
         return record.undo
 
     def _found(self, command: Undo) -> UndoEntry | OtherAction | None:
@@ -159,32 +165,30 @@ class UndoIntent:
             return False
         return True
 
-    def _call(self, command: Undo, record: StepRecord | None) -> Call:
+    def _call(self, record: StepRecord) -> Call:
+        command = self._of(record)
         return Call(
             key=command.key,
             credential="",
             timeout=self.entry.call_timeout.total_seconds(),
             inputs=command.inputs or {},
-            receipt=record.forward.receipt if record else None,
+            receipt=record.forward.receipt,
             condition=command.condition,
         )
 
     def _record(
         self,
-        claimed: StepRecord | None,
+        record: StepRecord,
         transition: Callable[[StepRecord, int], StepRecord | None],
     ) -> StepRecord:
-        record = claimed
         for _ in range(TRIES):
-            if record is None:
-                record = read_step(self.world.store, self.ref.saga_id, self.ref.index)
             after = transition(record, self.world.clock.now())
             if after is None:
                 return record
             try:
                 self.world.store.write([changed(record, after), *self._told(record, after)])
             except Stale:
-                record = None
+                record = read_step(self.world.store, self.ref.saga_id, self.ref.index)
                 continue
             return after
         raise Stale({})
@@ -210,11 +214,11 @@ class UndoIntent:
             lease=self.world.undo_lease,
             by=self.ref.execution,
         )
-        if isinstance(decision, forward.Busy):
-            raise errors.StillRunning(f"{self.key} is claimed until {decision.until}")
         if isinstance(decision, forward.Stopped):
             raise errors.PersonNeeded(f"{self.key}: asked often enough")
-        if not isinstance(decision, undo.UndoProceed) or not self._write(saga, decision.record):
+        if not isinstance(decision, undo.UndoProceed):
+            raise errors.StillRunning(f"{self.key} keeps changing")
+        if not self._write(saga, decision.record):
             return False
         claimed = decision.record.model_copy(update={"version": record.version + 1})
         asked_at = self.world.clock.now()
@@ -223,8 +227,8 @@ class UndoIntent:
         if isinstance(status, Refused):
             finding: Finding = status
         else:
-            finding = self.world.targets.inquire(status, self._call(command, claimed))
-        fence = self._of(claimed).fence
+            finding = self.world.targets.inquire(status, self._call(claimed))
+        fence = command.fence
         by_person = settlement.reconcile == "person"
         after_ms = None if by_person else millis(settlement.settles_after)
         settled = self._record(
@@ -237,7 +241,7 @@ class UndoIntent:
 
     def _what_now(self, record: StepRecord, finding: Finding) -> bool:
         command = self._of(record)
-        if not undo.undo_unsettled(command) or command.state in undo.SETTLED:
+        if not undo.undo_unsettled(command):
             return False
         if isinstance(finding, Refused) and finding.cause is RefusalCause.AUTHORITY:
             raise errors.AuthorityLost(f"{self.key}: may not ask what became of it")
@@ -251,7 +255,7 @@ class UndoIntent:
 
     def _ask_later_if_too_early(self, command: Undo) -> None:
         last = command.history[-1:]
-        if not any(e.purpose == "settle" and e.outcome == "not_found" for e in last):
+        if not any(e.outcome == "not_found" for e in last):
             return
         settlement = self._settlement(command)
         if self._key_protects(command) or settlement.reconcile == "person":

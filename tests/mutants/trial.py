@@ -37,7 +37,7 @@ FIRST = {
     "usecases/boundary": "test_usecases_boundary",
     "conclusion": "test_usecases_conclusion",
     "forward_intent": "test_usecases_run_step",
-    "settle_step": "test_usecases_run_step",
+    "settle_step": "test_usecases_settling",
     "decide_approval": "test_usecases_boundary",
     "request_approval": "test_usecases_boundary",
     "idempotency": "test_usecases_run_step",
@@ -52,7 +52,7 @@ FIRST = {
     "rescue": "test_usecases_driving",
     "begin_compensation": "test_usecases_turning",
     "finish_compensation": "test_usecases_compensation",
-    "undo_intent": "test_usecases_compensation",
+    "undo_intent": "test_usecases_settling",
     "aws/dynamo": "test_store",
 }
 """Which tests are asked first: those that stand nearest to the file."""

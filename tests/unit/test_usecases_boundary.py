@@ -718,6 +718,32 @@ def test_a_new_drivers_token_replaces_the_old_one_and_an_old_driver_is_sent_away
     assert bench.callbacks.answers == [("token-2", "succeed")]
 
 
+def test_an_old_driver_does_not_wait_at_the_gate_before_the_new_one_has_come_to_it() -> None:
+    bench = at_the_pivot()
+    bench.verdict = needs()
+    assert pivot(bench) == "ApprovalRequired"
+    bench.put(bench.head, bench.head.model_copy(update={"epoch": 2, "execution": f"{SAGA}-2"}))
+    with pytest.raises(errors.Superseded):
+        gate(bench, epoch=1)
+    assert the_approval(bench).token is None
+
+
+def test_nobody_decides_on_an_approval_that_does_not_exist() -> None:
+    bench = at_the_pivot()
+    said = decide_approval(
+        bench.store,
+        bench.clock,
+        bench.callbacks,
+        "no-such-approval",
+        tenants=frozenset({"acme"}),
+        person="anna",
+        groups=frozenset({"approvers"}),
+        decision="approve",
+        reason=None,
+    )
+    assert said is None
+
+
 def test_an_old_driver_that_had_read_the_head_before_never_takes_the_place_of_the_new_one() -> None:
     bench = at_the_pivot()
     asked(bench)

@@ -664,6 +664,34 @@ def test_no_case_opens_where_nothing_is_owed() -> None:
     ref = bench.ref(0)
     assert open_case(bench.store, bench.clock, bench.notices, ref, "undo") is None
     assert bench.notices.cases == []
+    assert bench.head.wanted is None, "its own driver goes on"
+
+
+def test_no_case_of_an_undo_opens_while_the_saga_goes_forward() -> None:
+    bench = Bench()
+    bench.admit()
+    run(bench, 0)
+    assert open_case(bench.store, bench.clock, bench.notices, bench.ref(0), "undo") is None
+    assert bench.step(0).case is None
+    assert state_of(bench, 0) is UndoState.PENDING
+
+
+def test_no_case_opens_for_an_undo_that_only_waits_for_another() -> None:
+    bench = turned(Bench(), 0, 1, because=2)
+    assert open_case(bench.store, bench.clock, bench.notices, bench.ref(0), "undo") is None
+    assert bench.step(0).case is None
+    assert state_of(bench, 0) is UndoState.PENDING
+    assert open_case(bench.store, bench.clock, bench.notices, bench.ref(1), "undo") is not None
+
+
+def test_a_task_that_gave_up_late_wakes_no_saga_that_has_ended() -> None:
+    bench = Bench()
+    bench.admit()
+    run(bench, 0, 1, 2, 3, 4)
+    ended = bench.head
+    assert ended.outcome is SagaOutcome.COMPLETED
+    assert open_case(bench.store, bench.clock, bench.notices, bench.ref(4), "do") is None
+    assert bench.head == ended
 
 
 def test_an_old_driver_opens_no_case() -> None:

@@ -11,7 +11,8 @@ from functions.domain.cases import ANNOUNCE_AGAIN, Case, CaseCause, Resolution
 from functions.domain.ledger import head as heads
 from functions.domain.ledger.records import Attention, Head, SagaOutcome
 from functions.domain.ledger.status import Status, status
-from functions.ports import MachineGone, Table
+from functions.domain.shape import Shape
+from functions.ports import JSON, MachineGone, NoMachine, Table
 from functions.usecases import errors
 from functions.usecases.begin_compensation import begin_compensation
 from functions.usecases.cancel_saga import cancel_saga
@@ -21,7 +22,7 @@ from functions.usecases.records import changed, created, read_case
 from functions.usecases.rescue import rescue
 from functions.usecases.resolve_case import resolve_case
 from functions.usecases.run_step import run_step
-from functions.usecases.start_saga import LOOK_AGAIN, START_AGAIN, drive
+from functions.usecases.start_saga import LOOK_AGAIN, START_AGAIN, attend_to, drive
 from functions.usecases.sweep import AT_ONCE, SHARDS, sweep
 from tests.unit.kernel import SAGA, Bench, Killed
 from tests.unit.kernel_machine import attend, compiled, rest, swept
@@ -211,6 +212,37 @@ def test_a_saga_that_no_driver_brings_to_an_end_becomes_a_case() -> None:
     assert case.cause is CaseCause.CANNOT_RESUME
     assert case.allowed == (Resolution.RETRY,)
     assert swept(bench) == {}
+
+
+def test_a_saga_whose_machine_cannot_be_made_becomes_a_case_that_says_why() -> None:
+    bench = admitted()
+
+    def no_such_function(_: Shape) -> tuple[str, dict[str, JSON]]:
+        raise NoMachine("this deployment has no 'ship'" + "!" * 600)
+
+    said = attend_to(
+        bench.store, bench.clock, bench.machines, bench.notices, no_such_function, SAGA
+    )
+    assert said == "case"
+    assert started(bench) == []
+    assert bench.head.attention is Attention.MANUAL
+    [case_id] = bench.head.cases
+    assert bench.notices.cases == [case_id]
+    case = read_case(bench.store, case_id)
+    assert case is not None
+    assert case.why == ("this deployment has no 'ship'" + "!" * 600)[:500]
+
+
+def test_a_saga_that_was_driven_too_often_says_how_often_and_by_what() -> None:
+    bench = Bench()
+    bench.admit(epoch=heads.DRIVERS)
+    bench.put(bench.head, bench.head.model_copy(update={"wanted": "resume"}))
+    assert attend(bench) == "case"
+    case = read_case(bench.store, bench.head.cases[0])
+    assert case is not None
+    assert (
+        case.why == f"{heads.DRIVERS} executions were started; the last was {SAGA}-{heads.DRIVERS}."
+    )
 
 
 def test_an_ended_saga_is_due_once_more_to_say_how_long_it_is_kept() -> None:
