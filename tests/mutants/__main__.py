@@ -42,6 +42,7 @@ TESTS = (
     "tests/unit/test_usecases_turning.py",
     "tests/unit/test_usecases_conclusion.py",
     "tests/unit/test_usecases_cases.py",
+    "tests/unit/test_usecases_reopen.py",
     "tests/unit/test_usecases_two_people.py",
     "tests/unit/test_usecases_another_action.py",
     "tests/unit/test_usecases_driving.py",

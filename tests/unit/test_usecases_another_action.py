@@ -22,7 +22,7 @@ from functions.domain.proposals import NotDeclared, SamePerson, Wanted
 from functions.usecases import errors
 from functions.usecases.audit_saga import Gathered
 from functions.usecases.begin_compensation import begin_compensation
-from functions.usecases.case_effects import AttemptAlive
+from functions.usecases.case_effects import Agreement, AttemptAlive, saga_changes
 from functions.usecases.propose_resolution import Confirmed
 from functions.usecases.records import read_case
 from functions.usecases.run_step import run_step
@@ -228,8 +228,39 @@ def test_it_is_not_confirmed_once_the_undo_has_landed_or_may(
     bench.put(step, step.model_copy(update={"undo": undo}))
     bench.clock.at += 1_000_000
     assert isinstance(propose(bench, case, REFUND), Case)
-    assert isinstance(confirm(bench, case), answer)
+    said = confirm(bench, case)
+    assert isinstance(said, answer)
+    if isinstance(said, NotAllowed):
+        assert said.allowed == tuple(r for r in case.allowed if r is not REFUND.resolution)
     assert undo_of(bench).key == OLD
+
+
+@pytest.mark.parametrize("missing", ["proposal", "action", "second person"])
+def test_without_two_people_and_what_they_agreed_to_nothing_takes_its_place(missing: str) -> None:
+    bench, case = blocked()
+    propose(bench, case, REFUND)
+    proposal = the_case(bench, case.id).proposal
+    assert proposal is not None
+    if missing == "action":
+        proposal = proposal.model_copy(update={"action": None})
+    agreed = Agreement(
+        Resolution.ANOTHER_ACTION,
+        None,
+        None if missing == "proposal" else proposal,
+        None if missing == "second person" else "operator-2",
+    )
+    with pytest.raises(ValueError, match="two people have to agree to another action"):
+        saga_changes(bench.saga, case, agreed, bench.clock.now(), 0)
+
+
+def test_a_case_that_is_not_about_the_undo_offers_nothing_in_its_place() -> None:
+    bench = compensating()
+    step = bench.step(0)
+    bench.put(step, step.model_copy(update={"late": "the effect came late"}))
+    case = opened(bench)
+    assert (case.cause, case.direction) == (CaseCause.LATE_EFFECT, "do")
+    assert case.other_actions == ()
+    assert Resolution.ANOTHER_ACTION not in case.allowed
 
 
 def late(old: UndoIntent) -> None:

@@ -18,7 +18,7 @@ from functions.usecases import errors
 from functions.usecases.begin_compensation import begin_compensation
 from functions.usecases.claim_case import claim_case
 from functions.usecases.open_case import open_case
-from functions.usecases.records import read_case
+from functions.usecases.records import key_of, read_case
 from functions.usecases.resolve_case import Answer, AttemptAlive, NotAllowed, Settled, resolve_case
 from functions.usecases.run_step import run_step
 from functions.usecases.settle_step import settle_boundary
@@ -160,6 +160,86 @@ def test_a_boundary_that_was_never_started_cannot_be_declared_done_by_hand() -> 
     assert isinstance(resolve(bench, case), Settled)
 
 
+def test_a_boundary_that_was_refused_after_its_case_was_opened_cannot_be_declared_done() -> None:
+    bench = Bench()
+    bench.admit()
+    run(bench, 0, 1)
+    bench.target.trouble(bench.key(2), "refuse")
+    cases: list[Case] = []
+
+    def given_up(point: str) -> None:
+        if point == "after do":
+            bench.wire.hook = None
+            cases.append(opened(bench, 2, "do"))
+
+    bench.wire.hook = given_up
+    with pytest.raises(errors.StepRefused):
+        run_step(bench.world_at(2), bench.ref(2))
+    assert Resolution.DONE in cases[0].allowed
+    assert bench.head.pivot is Pivot.AHEAD
+    bench.lapse(2)
+    assert resolve(bench, cases[0], Resolution.DONE) == NotAllowed((Resolution.RETRY,))
+    assert bench.step(2).forward.state is ForwardState.REFUSED
+
+
+@pytest.mark.parametrize(
+    "who",
+    [
+        {"case_id": "no-such-case"},
+        {"tenants": frozenset({"globex"})},
+        {"groups": frozenset({"approvers"})},
+    ],
+    ids=["unknown", "of another tenant", "of another group"],
+)
+def test_nobody_settles_a_case_that_is_not_theirs(who: dict[str, Any]) -> None:
+    bench = Bench()
+    bench.admit()
+    compensating(bench, 0, because=1)
+    case = opened(bench, 0, "undo")
+    claim_case(bench.store, bench.clock, case.id, **WHO)
+    before = bench.saga
+    asked: dict[str, Any] = {"case_id": case.id, **WHO, **who}
+    said = resolve_case(
+        bench.store,
+        bench.clock,
+        **asked,
+        resolution=Resolution.RETRY,
+        evidence=None,
+        settles_after=MILLIS,
+    )
+    assert said is None
+    assert bench.saga == before
+
+
+def test_a_case_of_a_saga_that_was_forgotten_is_no_longer_settled() -> None:
+    bench = Bench()
+    bench.admit()
+    compensating(bench, 0, because=1)
+    case = opened(bench, 0, "undo")
+    claim_case(bench.store, bench.clock, case.id, **WHO)
+    del bench.store._items[key_of(bench.head)]
+    assert resolve(bench, case) is None
+    assert read_case(bench.store, case.id) is not None
+
+
+def test_a_person_who_found_no_effect_of_an_unknown_call_leaves_nothing_to_be_undone() -> None:
+    bench = Bench("keys")
+    bench.admit()
+    bench.target.trouble(bench.key(0), "silent")
+    with pytest.raises(errors.OutcomeUnknown):
+        run_step(bench.world_at(0), bench.ref(0))
+    begin_compensation(bench.store, bench.clock, bench.ref(0))
+    bench.lapse(0)
+    case = opened(bench, 0, "undo")
+    assert isinstance(resolve(bench, case, Resolution.DID_NOT_HAPPEN), Settled)
+    assert bench.step(0).forward.state is ForwardState.RELEASED
+    assert undo_step(bench.world_at(0), bench.ref(0))["outcome"] == "settled"
+    undo = bench.step(0).undo
+    assert undo is not None
+    assert undo.state is UndoState.NOT_NEEDED
+    assert bench.target.count(bench.key(0, "undo")) == 0
+
+
 def test_a_step_whose_worker_died_can_be_done_by_hand_once_no_late_effect_is_possible() -> None:
     bench = Bench("keys")
     bench.admit()
@@ -241,6 +321,16 @@ def test_a_saga_that_could_not_be_resumed_goes_on_with_the_functions_of_today() 
     assert attend(bench) == "started"
     assert bench.head.machine not in {None, "old"}
     assert bench.machines.executions.keys() >= {(bench.head.machine, f"{SAGA}-2")}
+
+
+def test_a_retried_undo_leaves_a_call_that_is_known_as_it_was() -> None:
+    bench = Bench()
+    bench.admit()
+    compensating(bench, 0, because=1)
+    before = bench.step(0).forward
+    case = opened(bench, 0, "undo")
+    assert isinstance(resolve(bench, case), Settled)
+    assert bench.step(0).forward == before
 
 
 def test_a_case_opens_however_long_the_words_that_describe_it() -> None:

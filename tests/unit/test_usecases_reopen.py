@@ -73,6 +73,15 @@ def test_a_reopened_request_admits_a_good_plan() -> None:
     assert settled.events[-1].facts == {"attempts": "2"}
 
 
+def test_a_request_that_is_reopened_without_a_number_takes_one_more_plan() -> None:
+    bench, case = escalated()
+    assert isinstance(resolve(bench, case, Resolution.REOPEN), Settled)
+    answer = submit(bench)
+    assert isinstance(answer, Admitted)
+    assert answer.attempts_left == 0
+    assert the_case(bench).events[-1].facts == {}
+
+
 def test_a_request_that_is_escalated_again_gets_another_case() -> None:
     bench, case = escalated()
     resolve(bench, case, Resolution.REOPEN, 1)

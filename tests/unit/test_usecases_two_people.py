@@ -15,7 +15,7 @@ from functions.domain.outcome import RefusalCause
 from functions.domain.proposals import NoProposal, SamePerson, Void, Wanted
 from functions.usecases import errors
 from functions.usecases.begin_compensation import begin_compensation
-from functions.usecases.case_effects import AttemptAlive
+from functions.usecases.case_effects import Agreement, AttemptAlive, saga_changes
 from functions.usecases.change_case import Operator
 from functions.usecases.claim_case import claim_case
 from functions.usecases.open_case import open_case
@@ -238,6 +238,36 @@ def test_the_case_of_lost_authority_names_the_declared_alternates() -> None:
     assert case.cause is CaseCause.AUTHORITY_LOST
     assert Resolution.RETRY_WITH_ALTERNATE in case.allowed
     assert [a.credential for a in case.alternates] == ["on_call"]
+
+
+@pytest.mark.parametrize("missing", ["proposal", "alternate", "second person"])
+def test_without_two_people_and_whom_they_agreed_to_the_authority_stays(missing: str) -> None:
+    bench, case = lost()
+    propose(bench, case, ON_CALL)
+    proposal = the_case(bench, case.id).proposal
+    assert proposal is not None
+    if missing == "alternate":
+        proposal = proposal.model_copy(update={"alternate": None})
+    agreed = Agreement(
+        Resolution.RETRY_WITH_ALTERNATE,
+        None,
+        None if missing == "proposal" else proposal,
+        None if missing == "second person" else "operator-2",
+    )
+    with pytest.raises(ValueError, match="two people have to agree to another authority"):
+        saga_changes(bench.saga, case, agreed, bench.clock.now(), 0)
+
+
+def test_a_step_that_lost_its_authority_going_forward_offers_no_principal_of_its_undo() -> None:
+    bench = Bench(catalogue=with_alternate())
+    bench.credentials.values |= {"shop/undoing": SECRET, "shop/on_call": SECRET}
+    bench.admit()
+    del bench.credentials.values["shop/shop"]
+    with pytest.raises(errors.AuthorityLost):
+        run_step(bench.world_at(0), bench.ref(0))
+    case = opened(bench, side="do")
+    assert case.cause is CaseCause.AUTHORITY_LOST
+    assert case.alternates == ()
 
 
 def test_no_other_authority_is_tried_before_two_people_agree() -> None:
