@@ -159,7 +159,7 @@ def _substitution(step: StepRecord, case: Case, agreed: Agreement, now: Millis) 
 
 
 def _late_resolved(step: StepRecord, resolution: Resolution) -> StepRecord:
-    if step.undo is None or undos.is_settled(step) or resolution is Resolution.RETRY:
+    if undos.is_settled(step) or resolution is Resolution.RETRY:
         return step
     return by_person.settle_undo(step, accepted=resolution is Resolution.ACCEPT)
 

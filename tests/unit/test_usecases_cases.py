@@ -14,8 +14,10 @@ from functions.domain.ledger.records import (
     SagaOutcome,
     UndoState,
 )
+from functions.domain.outcome import Receipt
 from functions.usecases import errors
 from functions.usecases.begin_compensation import begin_compensation
+from functions.usecases.case_effects import Agreement, saga_changes
 from functions.usecases.claim_case import claim_case
 from functions.usecases.open_case import open_case
 from functions.usecases.records import key_of, read_case
@@ -262,10 +264,67 @@ def test_a_step_that_never_started_can_be_done_by_hand_after_the_boundary() -> N
     run(bench, 0, 1, 2)
     case = opened(bench, 3, "do")
     assert isinstance(resolve(bench, case, Resolution.DONE), Settled)
+    receipt = bench.step(3).forward.receipt
+    assert receipt == Receipt(
+        resource=f"by hand: {case.id}", details={"evidence": "seen in the console"}
+    )
     attend(bench)
     rest(bench)
     assert bench.head.outcome is SagaOutcome.COMPLETED
     assert bench.target.count(bench.key(3)) == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"), [(None, {}), ("w" * 600, {"evidence": "w" * 500})], ids=["nothing", "a lot"]
+)
+def test_what_a_person_says_is_kept_with_the_receipt_as_far_as_it_fits(
+    said: str | None, kept: dict[str, str]
+) -> None:
+    bench = Bench()
+    bench.admit()
+    run(bench, 0, 1, 2)
+    case = opened(bench, 3, "do")
+    settled = case.model_copy(update={"allowed": (Resolution.DONE,)})
+    changes = saga_changes(
+        bench.saga, settled, Agreement(Resolution.DONE, said), bench.clock.now(), MILLIS
+    )
+    assert isinstance(changes, list)
+    bench.store.write(changes)
+    receipt = bench.step(3).forward.receipt
+    assert receipt is not None
+    assert receipt.details == kept
+
+
+def two_cases(bench: Bench, *, late: int) -> Case:
+    """A saga that compensates: the undo of step 1 was given up, and an effect of step `late` came too late."""
+    bench.admit()
+    compensating(bench, 0, 1, because=2)
+    case = opened(bench, 1, "undo")
+    step = bench.step(late)
+    effect = step.forward.model_copy(
+        update={"state": ForwardState.COMPLETED, "receipt": Receipt(resource="late-1")}
+    )
+    bench.put(step, step.model_copy(update={"forward": effect, "late": "it came late"}))
+    assert attend(bench) == "case"
+    assert bench.head.attention is Attention.MANUAL
+    return case
+
+
+@pytest.mark.parametrize("late", [0, 2], ids=["of a step with an undo", "of the boundary"])
+def test_a_settled_undo_does_not_hide_the_case_of_a_late_effect(late: int) -> None:
+    bench = Bench()
+    case = two_cases(bench, late=late)
+    assert isinstance(resolve(bench, case, Resolution.DONE), Settled)
+    assert bench.head.attention is Attention.MANUAL
+    assert isinstance(resolve(bench, the_case(bench, late), Resolution.DONE), Settled)
+    assert bench.head.attention is Attention.NONE
+
+
+def test_what_is_left_are_undos_and_is_shown_as_blocked() -> None:
+    bench = Bench()
+    two_cases(bench, late=0)
+    assert isinstance(resolve(bench, the_case(bench, 0), Resolution.DONE), Settled)
+    assert bench.head.attention is Attention.BLOCKED
 
 
 def die(point: str, at: str) -> None:
@@ -361,6 +420,26 @@ def test_an_ended_saga_does_not_stay_due_after_its_late_case_is_settled() -> Non
     assert bench.head.due_at is None
     assert bench.head.outcome is SagaOutcome.COMPLETED
     assert bench.machines.started == []
+
+
+def test_a_boundary_that_took_effect_after_the_turn_is_a_persons_and_has_no_undo_to_settle() -> (
+    None
+):
+    bench = Bench()
+    bench.admit()
+    compensating(bench, 0, 1, because=2)
+    charge = bench.step(2)
+    effect = charge.forward.model_copy(
+        update={"state": ForwardState.COMPLETED, "receipt": Receipt(resource="charge-1")}
+    )
+    bench.put(charge, charge.model_copy(update={"forward": effect, "late": "it came late"}))
+    assert attend(bench) == "case"
+    case = the_case(bench, 2)
+    assert case.allowed == (Resolution.DONE, Resolution.ACCEPT)
+    assert isinstance(resolve(bench, case, Resolution.DONE), Settled)
+    after = bench.step(2)
+    assert (after.case, after.late, after.undo) == (None, None, None)
+    assert after.forward.receipt == Receipt(resource="charge-1")
 
 
 def late_second_effect(bench: Bench) -> Case:
