@@ -80,7 +80,7 @@ def attend_to(
     if saga.head.wanted != "resume" and not can_be_driven(saga):
         return _let_rest(store, clock, ended, saga)
     try:
-        if saga.head.execution is not None and saga.head.wanted in {None, "case"}:
+        if saga.head.wanted in {None, "case"}:
             return _check_driver(store, clock, machines, notices, compiled, saga)
         return drive(store, clock, machines, notices, compiled, saga)
     except NoMachine as none:
@@ -127,21 +127,29 @@ def drive(
     except Stale:
         return "raced"
     written = driven.model_copy(update={"version": head.version + 1})
-    return _start(store, machines, compiled, saga, written)
+    return _start(
+        store, machines, compiled, Saga(head=written, steps=saga.steps), machine, execution
+    )
 
 
-def _start(store: Store, machines: Machines, compiled: Compile, saga: Saga, driven: Head) -> str:
-    if driven.machine is None or driven.execution is None:
-        raise LookupError(f"{driven.saga_id} has no driver to start")
+def _start(
+    store: Store,
+    machines: Machines,
+    compiled: Compile,
+    saga: Saga,
+    machine: str,
+    execution: str,
+) -> str:
+    head = saga.head
     try:
-        machines.start(driven.machine, driven.execution, driven.saga_id)
+        machines.start(machine, execution, head.saga_id)
     except MachineGone:
         # Deleted from outside: the ledger has the shape, so it is made again.
         name, definition = compiled(shape_of(saga))
         remade = machines.ensure(name, definition)
-        machines.start(remade, driven.execution, driven.saga_id)
-        if remade != driven.machine:
-            _remember(store, driven, remade)
+        machines.start(remade, execution, head.saga_id)
+        if remade != machine:
+            _remember(store, head, remade)
     return "started"
 
 
@@ -167,5 +175,5 @@ def _check_driver(
             return "raced"
         return "running"
     if state == "absent":
-        return _start(store, machines, compiled, saga, head)
+        return _start(store, machines, compiled, saga, head.machine, head.execution)
     return drive(store, clock, machines, notices, compiled, saga)
