@@ -310,6 +310,14 @@ def test_a_late_success_of_the_old_key_is_a_person_s_and_nothing_more_is_done(
     assert bench.step(0).late is None
 
 
+def test_a_late_success_of_the_old_key_takes_no_wish_of_the_saga_away() -> None:
+    bench, old = in_flight()
+    assert bench.head.wanted == "resume"
+    late(old)
+    assert bench.head.wanted == "resume"
+    assert attend(bench) == "case"
+
+
 def test_a_late_success_while_the_other_action_is_unknown_stops_it_for_a_person() -> None:
     bench, old = in_flight()
     bench.target.trouble(NEW, "silent")

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from functions.domain.cases import Case, CaseCause, Resolution
+from functions.domain.ledger.head import open_shard
 from functions.domain.ledger.records import (
     Attention,
+    Direction,
     ForwardState,
     Pivot,
     SagaOutcome,
@@ -19,6 +21,7 @@ from functions.usecases import errors
 from functions.usecases.begin_compensation import begin_compensation
 from functions.usecases.case_effects import Agreement, saga_changes
 from functions.usecases.claim_case import claim_case
+from functions.usecases.finish_compensation import finish_compensation
 from functions.usecases.open_case import open_case
 from functions.usecases.records import key_of, read_case
 from functions.usecases.resolve_case import Answer, AttemptAlive, NotAllowed, Settled, resolve_case
@@ -413,7 +416,10 @@ def test_an_ended_saga_does_not_stay_due_after_its_late_case_is_settled() -> Non
     step = bench.step(0)
     bench.put(step, step.model_copy(update={"late": "a second effect was reported"}))
     assert attend(bench) == "case"
+    ended_at = bench.head.ended_at
+    bench.clock.pass_(60)
     assert isinstance(resolve(bench, the_case(bench, 0), Resolution.DONE), Settled)
+    assert bench.head.ended_at == ended_at
     for _ in range(3):
         bench.clock.pass_(600)
         swept(bench)
@@ -456,6 +462,55 @@ def late_second_effect(bench: Bench) -> Case:
     run(bench, 0)
     assert attend(bench) == "case"
     return the_case(bench, 0)
+
+
+def test_settling_another_steps_case_takes_no_saga_across_its_boundary() -> None:
+    bench = Bench("status")
+    bench.admit()
+    run(bench, 0, 1)
+    bench.target.trouble(bench.key(2), "lost")
+    with pytest.raises(errors.OutcomeUnknown):
+        run_step(bench.world_at(2), bench.ref(2))
+    step = bench.step(0)
+    bench.put(step, step.model_copy(update={"late": "a second effect", "doubled": True}))
+    assert attend(bench) == "case"
+    assert bench.head.pivot is Pivot.CROSSING
+    assert isinstance(resolve(bench, the_case(bench, 0), Resolution.DONE), Settled)
+    assert (bench.head.pivot, bench.head.direction) == (Pivot.CROSSING, Direction.FORWARD)
+
+
+@pytest.mark.parametrize(
+    ("resolution", "wanted"), [(Resolution.RETRY, "resume"), (Resolution.DONE, None)]
+)
+def test_an_ended_saga_is_driven_again_only_where_a_late_effect_is_still_to_be_undone(
+    resolution: Resolution, wanted: str | None
+) -> None:
+    bench = Bench()
+    bench.admit()
+    compensating(bench, because=0)
+    assert finish_compensation(bench.store, bench.clock, SAGA) == "compensated"
+    step = bench.step(0)
+    assert step.undo is not None
+    owed = step.undo.model_copy(update={"state": UndoState.PENDING, "inputs": {"order": "4471"}})
+    effect = step.forward.model_copy(
+        update={"state": ForwardState.COMPLETED, "receipt": Receipt(resource="late-1")}
+    )
+    late = {"forward": effect, "undo": owed, "late": "it came late"}
+    bench.put(step, step.model_copy(update=late))
+    assert attend(bench) == "case"
+    assert isinstance(resolve(bench, the_case(bench, 0), resolution), Settled)
+    assert bench.head.wanted == wanted
+    assert (bench.head.open is not None) is (wanted is not None)
+
+
+def test_a_retried_step_past_the_boundary_is_driven_on_and_listed_as_open() -> None:
+    bench = Bench()
+    bench.admit()
+    run(bench, 0, 1, 2)
+    case = opened(bench, 3, "do")
+    assert bench.head.wanted is None
+    assert isinstance(resolve(bench, case), Settled)
+    assert (bench.head.wanted, bench.head.open) == ("resume", open_shard(SAGA))
 
 
 def test_dealing_with_a_second_effect_leaves_the_first_one_to_be_undone() -> None:

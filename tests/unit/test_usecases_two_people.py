@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from functions.domain.cases import CLAIM_LASTS, AlreadySettled, Case, CaseCause, Resolution
+from functions.domain.cases import (
+    CLAIM_LASTS,
+    AlreadySettled,
+    Case,
+    CaseCause,
+    NotAllowed,
+    Resolution,
+)
 from functions.domain.catalogue import Alternate, Authority, Catalogue, Operation
 from functions.domain.ledger.records import Attention, SagaOutcome, UndoState
 from functions.domain.ledger.status import Status, status
@@ -24,12 +31,13 @@ from functions.usecases.propose_resolution import (
     confirm_resolution,
     propose_resolution,
 )
-from functions.usecases.records import read_case
+from functions.usecases.records import key_of, read_case
 from functions.usecases.resolve_case import Settled, resolve_case
 from functions.usecases.run_step import run_step
 from functions.usecases.undo_step import undo_step
 from tests.unit.kernel import SECRET, SETTLES_AFTER, Bench, shop
 from tests.unit.kernel_machine import attend, rest, swept
+from tests.unit.test_usecases_reopen import escalated
 
 MILLIS = int(SETTLES_AFTER.total_seconds() * 1000)
 ACME, OPERATORS = frozenset({"acme"}), frozenset({"operators"})
@@ -142,6 +150,38 @@ def test_people_of_another_group_or_tenant_neither_propose_nor_confirm() -> None
     for who in (replace(OTHER, groups=frozenset({"x"})), replace(OTHER, tenants=frozenset({"x"}))):
         assert confirm(bench, case, who) is None
     assert bench.step(0).case == case.id
+
+
+def test_nobody_confirms_anything_about_a_case_that_does_not_exist() -> None:
+    bench, _ = blocked()
+    said = confirm_resolution(
+        bench.store,
+        bench.clock,
+        "no-such-case",
+        OTHER,
+        proposal_id="no-such-case-p1",
+        settles_after=MILLIS,
+    )
+    assert said is None
+
+
+def test_two_people_settle_nothing_of_a_saga_that_was_forgotten() -> None:
+    bench, case = blocked()
+    del bench.store._items[key_of(bench.head)]
+    assert isinstance(propose(bench, case, ACCEPT), Case)
+    assert confirm(bench, case) is None
+    assert the_case(bench, case.id).settled_at is None
+
+
+def test_nothing_is_proposed_about_a_whole_saga_nor_about_a_request() -> None:
+    bench = Bench()
+    bench.admit()
+    bench.put(bench.head, bench.head.model_copy(update={"drivers_left": 0, "wanted": "resume"}))
+    assert attend(bench) == "case"
+    whole = the_case(bench, bench.head.cases[0])
+    assert propose(bench, whole, ACCEPT) == NotAllowed(())
+    bench, request = escalated()
+    assert propose(bench, request, ACCEPT) == NotAllowed(())
 
 
 def test_an_accepted_effect_stays_and_the_saga_ends_as_resolved_manually() -> None:
