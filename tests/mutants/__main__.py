@@ -46,6 +46,7 @@ TESTS = (
     "tests/unit/test_usecases_two_people.py",
     "tests/unit/test_usecases_another_action.py",
     "tests/unit/test_usecases_driving.py",
+    "tests/unit/test_usecases_retention.py",
     "tests/unit/test_usecases_crashes.py",
     "tests/contract/test_store.py",
     "tests/mutants/test_slice.py",

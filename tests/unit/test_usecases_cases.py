@@ -513,6 +513,21 @@ def test_a_retried_step_past_the_boundary_is_driven_on_and_listed_as_open() -> N
     assert (bench.head.wanted, bench.head.open) == ("resume", open_shard(SAGA))
 
 
+def test_a_persons_retry_is_driven_although_another_case_is_still_open() -> None:
+    bench = Bench()
+    bench.admit()
+    run(bench, 0, 1, 2)
+    step = bench.step(0)
+    bench.put(step, step.model_copy(update={"late": "a second effect", "doubled": True}))
+    assert attend(bench) == "case"
+    bench.machines.executions["machine-1", f"{SAGA}-1"] = "ended"
+    assert isinstance(resolve(bench, opened(bench, 3, "do")), Settled)
+    assert attend(bench) == "started"
+    rest(bench)
+    assert bench.head.outcome is SagaOutcome.COMPLETED
+    assert bench.head.attention is Attention.MANUAL
+
+
 def test_dealing_with_a_second_effect_leaves_the_first_one_to_be_undone() -> None:
     bench = Bench("status")
     bench.admit()
@@ -533,6 +548,8 @@ def test_a_late_effect_beside_an_open_case_is_not_forgotten_with_it() -> None:
     bench.put(step, step.model_copy(update={"late": "a second effect", "doubled": True}))
     case = opened(bench, 0, "undo")
     assert case.cause is not CaseCause.SECOND_EFFECT
+    assert attend(bench) != "case"
+    assert bench.step(0).case == case.id
     assert isinstance(resolve(bench, case, Resolution.DONE), Settled)
     assert attend(bench) == "case"
     assert the_case(bench, 0).cause is CaseCause.SECOND_EFFECT

@@ -186,6 +186,26 @@ def test_a_case_that_was_settled_goes_with_the_saga() -> None:
     assert found.forgotten_at is not None
 
 
+def test_a_saga_that_changes_while_its_marks_are_taken_back_is_looked_at_again() -> None:
+    bench = ran()
+    swept(bench)
+    step, head = bench.step(0), bench.head
+    wanted = heads.want(head, "case", now=bench.clock.now())
+    late = step.model_copy(update={"late": "a second effect", "doubled": True})
+    bench.store.write([changed(step, late), changed(head, wanted)])
+
+    def meanwhile(point: str) -> None:
+        if point == "before write":
+            bench.wire.hook = None
+            bench.put(bench.step(1), bench.step(1).model_copy(update={"late": "another"}))
+
+    bench.wire.hook = meanwhile
+    assert attend(bench) == "raced"
+    assert bench.step(0).case is None
+    assert attend(bench) == "case"
+    assert set(marks(bench).values()) == {None}
+
+
 def test_whoever_takes_a_saga_up_in_that_very_moment_keeps_all_of_it() -> None:
     bench = ran()
 

@@ -163,6 +163,7 @@ def test_nobody_confirms_anything_about_a_case_that_does_not_exist() -> None:
         settles_after=MILLIS,
     )
     assert said is None
+    assert propose_resolution(bench.store, bench.clock, "no-such-case", ONE, ACCEPT) is None
 
 
 def test_two_people_settle_nothing_of_a_saga_that_was_forgotten() -> None:
