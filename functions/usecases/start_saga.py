@@ -90,11 +90,11 @@ def attend_to(
 
 def _let_rest(store: Store, clock: Clock, ended: Ended, saga: Saga) -> str:
     head = saga.head
-    if is_over(saga) and head.retain_for is not None and head.forgotten_at is None:
+    if is_over(saga) and head.forgotten_at is None:
         # Told first, so that it is told at least once: the mark is what ends being due.
         ended(saga)
         return "retained" if retain(store, saga, until=clock.now() + head.retain_for) else "raced"
-    if head.wanted is not None or head.due_at is not None:
+    if head.due_at is not None:
         try:
             store.write([changed(head, heads.rest(head))])
         except Stale:

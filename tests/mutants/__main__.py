@@ -34,6 +34,7 @@ TESTS = (
     "tests/unit/test_case_claims.py",
     "tests/unit/test_case_edges.py",
     "tests/unit/test_case_proposals.py",
+    "tests/unit/test_usecases_records.py",
     "tests/unit/test_usecases_run_step.py",
     "tests/unit/test_usecases_settling.py",
     "tests/unit/test_usecases_boundary.py",

@@ -53,6 +53,7 @@ FIRST = {
     "begin_compensation": "test_usecases_turning",
     "finish_compensation": "test_usecases_compensation",
     "undo_intent": "test_usecases_settling",
+    "usecases/records": "test_usecases_records",
     "aws/dynamo": "test_store",
 }
 """Which tests are asked first: those that stand nearest to the file."""

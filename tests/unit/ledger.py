@@ -105,6 +105,7 @@ def head(**changes: Any) -> Head:
         pivot=Pivot.AHEAD,
         created_at=NOW,
         updated_at=NOW,
+        retain_for=30 * 86_400_000,
     ).model_copy(update=changes)
 
 

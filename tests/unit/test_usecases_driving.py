@@ -155,6 +155,24 @@ def test_a_resumed_saga_whose_machine_was_deleted_remembers_the_one_that_was_mad
     assert bench.machines.driver(bench.head.machine or "", f"{SAGA}-1") == "running"
 
 
+@pytest.mark.parametrize(
+    ("lost", "execution"), [("machine", f"{SAGA}-2"), ("execution", f"{SAGA}-1")]
+)
+def test_a_saga_of_which_no_driver_can_be_looked_for_gets_a_new_one(
+    lost: str, execution: str
+) -> None:
+    bench = admitted()
+    attend(bench)
+    known = {"machine": None} if lost == "machine" else {"execution": None, "epoch": 0}
+    bench.machines.started.clear()
+    bench.machines.executions.clear()
+    bench.put(bench.head, bench.head.model_copy(update={**known, "wanted": None}))
+    assert attend(bench) == "started"
+    assert started(bench) == [execution]
+    assert bench.head.execution == execution
+    assert bench.head.machine in bench.machines.machines
+
+
 def test_a_machine_that_is_not_there_yet_leaves_the_saga_due() -> None:
     bench = admitted()
     start = bench.machines.start

@@ -316,13 +316,13 @@ class Head(Frozen):
     created_at: Millis
     updated_at: Millis
     ended_at: Millis | None = None
+    retain_for: Millis
+    """How long its records are kept after its end: the longest that one of its steps asks for."""
     listed: Identifier | None = None
     open: Identifier | None = None
     """Set until the saga has ended and no case of it is open: the functions that its steps need must stay."""
     due_shard: Identifier | None = None
     due_at: Millis | None = None
-    retain_for: Millis | None = None
-    """How long its records are kept after its end: the longest that one of its steps asks for."""
     forgotten_at: Seconds | None = None
     version: int = 0
 
