@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from functions.domain.ledger.records import Head, StepRecord
-from functions.domain.requests import RequestRecord
+from functions.domain.requests import DocumentRecord, RequestRecord
 from functions.memory.store import MemoryStore
 from functions.ports import Key, Stale, Table
 from functions.usecases.records import (
@@ -109,6 +109,16 @@ def test_what_a_lost_write_found_is_read_where_the_store_could_tell() -> None:
     assert current(StepRecord, lost.value.current, key_of(stale)) == step(0)
     assert current(Head, {}, key_of(head())) is None
     assert current(Head, {key_of(head()): None}, key_of(head())) is None
+
+
+def test_a_document_of_one_tenant_is_not_anothers() -> None:
+    store = MemoryStore()
+    document = DocumentRecord(
+        tenant="acme", source_document_id="mail-88", created_at=1, updated_at=1
+    )
+    store.write([created(document)])
+    assert read_document(store, "acme", "mail-88") == document
+    assert read_document(store, "globex", "mail-88") is None
 
 
 def test_a_request_of_one_tenant_is_not_anothers() -> None:
