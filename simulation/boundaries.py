@@ -276,6 +276,7 @@ SETTLING = (
         boundary,
         _settle("ask:before"),
         begin=ways.unknown_and_given_up(),
+        targets=("full", "status", "tombstone"),
     ),
     Boundary(
         "settling",

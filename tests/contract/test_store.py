@@ -131,6 +131,17 @@ def test_every_json_value_survives_unchanged_in_type_and_content(store: Store, v
     assert type(found["value"]) is type(value)
 
 
+def test_whole_numbers_stay_whole_however_deep_they_stand(store: Store) -> None:
+    create(store, HERE, value={"list": [1, [2, {"deep": 3}]], "map": {"deeper": {"four": 4}}})
+    found = store.get(HERE)
+    assert found is not None
+    value: Any = found["value"]
+    numbers = [value["list"][0], value["list"][1][0], value["list"][1][1]["deep"]]
+    numbers.append(value["map"]["deeper"]["four"])
+    assert [type(n) for n in numbers] == [int] * 4
+    assert numbers == [1, 2, 3, 4]
+
+
 def test_what_was_read_is_a_copy(store: Store) -> None:
     create(store, HERE, map={"a": [1]})
     found: Any = store.get(HERE)
@@ -478,7 +489,21 @@ def test_in_memory_true_is_not_one_either() -> None:
 # What only DynamoDB does
 
 
-def failing(client: Any, operation: str, code: str, *, times: int = 1) -> None:
+def on_dynamodb(client: Any) -> DynamoStore:
+    """A store with a ledger table of its own, over the client itself."""
+    name = f"ledger-{uuid4()}"
+    create_table(client, name)
+    return DynamoStore(client, ledger=name, people=None)
+
+
+def failing(
+    client: Any,
+    operation: str,
+    code: str,
+    *,
+    times: int = 1,
+    reasons: list[dict[str, Any]] | None = None,
+) -> None:
     """The next calls of an operation fail with that code, before they reach the service."""
     left = iter(range(times))
 
@@ -488,15 +513,14 @@ def failing(client: Any, operation: str, code: str, *, times: int = 1) -> None:
         return AWSResponse("https://local", 400, {}, None), {
             "Error": {"Code": code, "Message": "by order of the test"},
             "ResponseMetadata": {"HTTPStatusCode": 400},
+            **({} if reasons is None else {"CancellationReasons": reasons}),
         }
 
     client.meta.events.register_first(f"before-call.dynamodb.{operation}", fail)
 
 
 def test_a_write_that_meets_somebodys_transaction_has_lost_like_any_other(dynamodb: Any) -> None:
-    name = f"ledger-{uuid4()}"
-    create_table(dynamodb, name)
-    store = DynamoStore(dynamodb, ledger=name, people=None)
+    store = on_dynamodb(dynamodb)
     create(store, HERE, a=1)
     failing(dynamodb, "UpdateItem", "TransactionConflictException")
     assert refused(store, Change(HERE, {"a": 2}, {"version": 0})) == {HERE: {"a": 1, "version": 0}}
@@ -504,15 +528,107 @@ def test_a_write_that_meets_somebodys_transaction_has_lost_like_any_other(dynamo
 
 
 def test_a_failure_of_the_service_is_not_taken_for_a_lost_write(dynamodb: Any) -> None:
-    name = f"ledger-{uuid4()}"
-    create_table(dynamodb, name)
-    store = DynamoStore(dynamodb, ledger=name, people=None)
+    store = on_dynamodb(dynamodb)
     failing(dynamodb, "UpdateItem", "AccessDeniedException")
     with pytest.raises(ClientError, match="AccessDenied"):
         create(store, HERE, a=1)
     failing(dynamodb, "TransactWriteItems", "AccessDeniedException")
     with pytest.raises(ClientError, match="AccessDenied"):
         store.write([Change(HERE, {}, None), Change(STEP, {}, None)])
+
+
+TWO = [Change(HERE, {"a": 2}, {"version": 0}), Change(STEP, {"a": 2}, {"version": 0})]
+
+
+def test_a_transaction_that_meets_anothers_has_lost_and_names_what_is_there(dynamodb: Any) -> None:
+    store = on_dynamodb(dynamodb)
+    create(store, HERE, a=1)
+    create(store, STEP, a=1)
+    reasons = [{"Code": "None"}, {"Code": "TransactionConflict"}]
+    failing(dynamodb, "TransactWriteItems", "TransactionCanceledException", reasons=reasons)
+    assert refused(store, *TWO) == {STEP: {"a": 1, "version": 0}}
+
+
+@pytest.mark.parametrize(
+    "reasons",
+    [
+        None,
+        [],
+        [{"Code": "None"}, {"Code": "ThrottlingError", "Message": "slower"}],
+        [{"Code": "ConditionalCheckFailed"}, {"Code": "ProvisionedThroughputExceeded"}],
+    ],
+    ids=["not told", "none", "throttled", "lost and throttled"],
+)
+def test_a_transaction_that_was_cancelled_for_another_reason_is_not_taken_for_lost(
+    dynamodb: Any, reasons: list[dict[str, Any]] | None
+) -> None:
+    store = on_dynamodb(dynamodb)
+    create(store, HERE, a=1)
+    create(store, STEP, a=1)
+    failing(dynamodb, "TransactWriteItems", "TransactionCanceledException", reasons=reasons)
+    with pytest.raises(ClientError, match="TransactionCanceled"):
+        store.write(TWO)
+
+
+def test_a_failure_that_happens_to_name_reasons_is_not_taken_for_a_lost_write(
+    dynamodb: Any,
+) -> None:
+    store = on_dynamodb(dynamodb)
+    reasons = [{"Code": "ConditionalCheckFailed"}, {"Code": "None"}]
+    failing(dynamodb, "TransactWriteItems", "InternalServerError", reasons=reasons)
+    with pytest.raises(ClientError, match="InternalServerError"):
+        store.write(TWO)
+
+
+def test_one_item_of_a_transaction_that_is_too_large_is_named(dynamodb: Any) -> None:
+    store = on_dynamodb(dynamodb)
+    reasons = [
+        {"Code": "None"},
+        {"Code": "ValidationError", "Message": "Item size to update has exceeded the maximum"},
+    ]
+    failing(dynamodb, "TransactWriteItems", "TransactionCanceledException", reasons=reasons)
+    with pytest.raises(TooLarge):
+        store.write(TWO)
+
+
+def test_what_a_lost_write_met_is_told_without_another_read(dynamodb: Any) -> None:
+    store = on_dynamodb(dynamodb)
+    create(store, HERE, a=1)
+    failing(dynamodb, "GetItem", "AccessDeniedException")
+    lost = Change(HERE, {"a": 2}, {"version": 7})
+    assert refused(store, lost) == {HERE: {"a": 1, "version": 0}}
+    with pytest.raises(ClientError, match="AccessDenied"):
+        store.get(HERE)
+
+
+@pytest.mark.parametrize(
+    ("code", "started"), [("AccessDeniedException", True), ("ValidationException", False)]
+)
+def test_only_a_cursor_that_is_refused_is_a_bad_cursor(
+    dynamodb: Any,
+    code: str,
+    started: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    store = on_dynamodb(dynamodb)
+    for number in range(2):
+        key = Key(Table.LEDGER, f"saga#{number}", "saga")
+        create(store, key, listed="acme", created_at=number)
+    _, start = store.index(Table.LEDGER, "listed", "acme", limit=1)
+    assert start is not None
+    failing(dynamodb, "Query", code)
+    with pytest.raises(ClientError, match=code):
+        store.index(Table.LEDGER, "listed", "acme", start=start if started else None)
+
+
+def test_a_cursor_that_the_service_refuses_is_a_bad_one(dynamodb: Any) -> None:
+    store = on_dynamodb(dynamodb)
+    for number in range(2):
+        key = Key(Table.LEDGER, f"saga#{number}", "saga")
+        create(store, key, listed="acme", created_at=number)
+    _, start = store.index(Table.LEDGER, "listed", "acme", limit=1)
+    failing(dynamodb, "Query", "ValidationException")
+    with pytest.raises(BadCursor):
+        store.index(Table.LEDGER, "listed", "acme", start=start)
 
 
 def test_a_function_without_the_people_table_cannot_touch_it(dynamodb: Any) -> None:
