@@ -381,6 +381,8 @@ GATE = (
     ),
 )
 _BY_HAND = Habits(operator="done")
+_ANOTHER = Habits(operator="another")
+_ALTERNATE = Habits(operator="alternate")
 PEOPLE = (
     Boundary(
         "people",
@@ -415,6 +417,57 @@ PEOPLE = (
         begin=ways.forgotten("undo"),
         targets=("brief",),
         habits=Habits(operator="retry"),
+    ),
+    Boundary(
+        "people",
+        "a remaining effect proposed to be accepted, not agreed to",
+        compensable,
+        _who("operator", "by-hand"),
+        begin=ways.undo_refused,
+        habits=Habits(operator="accept"),
+    ),
+    Boundary(
+        "people",
+        "an alternate proposed, not agreed to",
+        compensable,
+        _who("operator", "by-hand"),
+        begin=ways.undo_unauthorised,
+        habits=_ALTERNATE,
+    ),
+    Boundary(
+        "people",
+        "an alternate agreed to, not called",
+        compensable,
+        _undo("call:before"),
+        nth=2,
+        begin=ways.undo_unauthorised,
+        habits=_ALTERNATE,
+    ),
+    Boundary(
+        "people",
+        "another action proposed, not agreed to",
+        compensable,
+        _who("operator", "by-hand"),
+        begin=ways.undo_refused,
+        habits=_ANOTHER,
+    ),
+    Boundary(
+        "people",
+        "another action agreed to, not called",
+        compensable,
+        _undo("call:before"),
+        nth=2,
+        begin=ways.undo_refused,
+        habits=_ANOTHER,
+    ),
+    Boundary(
+        "people",
+        "another action called, not recorded",
+        compensable,
+        _undo("call:after"),
+        nth=2,
+        begin=ways.undo_refused,
+        habits=_ANOTHER,
     ),
 )
 SAGA = (

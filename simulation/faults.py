@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from functions.usecases.records import read_saga
 from functions.usecases.world import GRACE
 from simulation.scheduler import Verdict, Worker
-from simulation.target import SAGA, Side
+from simulation.target import SAGA
 
 if TYPE_CHECKING:
     from simulation.world import World
@@ -105,9 +105,11 @@ def give_up(world: World, worker: Worker, seconds: int) -> None:
 
 
 def credential_of(world: World, worker: Worker) -> str:
-    """The name of the credential that a worker works with."""
-    side: Side = "undo" if worker.role == "undo" else "do"
-    return world.play.credential((worker.index or 0, side))
+    """The name of the credential that a worker works with: for an undo, the one that its record names by now."""
+    index = worker.index or 0
+    if worker.role == "undo":
+        return str(world.watch.step(index)["undo"]["authority"]["credential"])
+    return world.play.credential(index)
 
 
 def second_driver(world: World) -> None:

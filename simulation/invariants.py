@@ -62,7 +62,7 @@ class Watch:
         self.lost = 0
         self.duplicates = 0
         self.illegal = 0
-        self.callers: dict[Command, set[int]] = {}
+        self.callers: dict[str, set[int]] = {}
         self._steps: tuple[Key, ...] = tuple(
             step_key(SAGA, index) for index in range(len(world.play.steps))
         )
@@ -264,14 +264,20 @@ class Watch:
         name = step["name"]
         if before["state"] != after["state"] and after["state"] not in UNDO[before["state"]]:
             self.violated(9, f"undo of {name}: {before['state']} -> {after['state']}")
-        for fixed in ("key", "alternates", "operation", "inputs", "condition"):
-            if before.get(fixed) is not None and after.get(fixed) != before[fixed]:
+        replaced = len(after.get("replaced", ())) > len(before.get("replaced", ()))
+        for fixed in ("key", "operation", "alternates", "other_actions", "inputs", "condition"):
+            may = replaced and fixed in {"key", "operation"}
+            if not may and before.get(fixed) is not None and after.get(fixed) != before[fixed]:
                 self.violated(8, f"{fixed} of the undo of {name} changed")
-        if after["authority"] != before["authority"]:
+        if replaced:
+            self._replaced(name, before, after)
+        elif after["authority"] != before["authority"]:
             self._substituted(name, before, after)
         if after["state"] == "accepted" != before["state"] and not self._by_two(step, "accept"):
             self.violated(3, f"the effect of {name} was accepted, and not by two people")
-        if after["fence"] < before["fence"] or after["attempts"] < before["attempts"]:
+        counted_anew = replaced and after["attempts"] == 0
+        forgets = after["attempts"] < before["attempts"] and not counted_anew
+        if after["fence"] < before["fence"] or forgets:
             self.violated(9, f"fence or attempts of the undo of {name} went back")
         if after["attempts"] > before["attempts"]:
             if after["attempts"] > after["budget"]:
@@ -292,6 +298,27 @@ class Watch:
         )
         if not agreed:
             self.violated(12, f"the authority of the undo of {name} changed, and not by two people")
+
+    def _replaced(self, name: str, before: Item, after: Item) -> None:
+        """Invariant 12: another action is a declared one under a key of its own, and two people agreed in this write.
+
+        Nothing that was asked for under the earlier key may have landed, or may still.
+        """
+        last = after["replaced"][-1]
+        case = self.world.store.records.get(self.world.case_key(last.get("case", ""))) or {}
+        declared = {each["name"]: each["authority"] for each in before.get("other_actions", ())}
+        used = {before["key"], *(each["key"] for each in before.get("replaced", ()))}
+        agreed = (
+            declared.get(after["operation"]) == after["authority"]
+            and last.get("proposed_by") not in {None, last.get("confirmed_by")}
+            and self._settled_by_two(case, "another_action")
+        )
+        if not agreed:
+            self.violated(12, f"{name} is undone otherwise, and not by two people")
+        if after["key"] in used or after["fence"] <= before["fence"]:
+            self.violated(1, f"{name} is undone otherwise under a key or fence of before")
+        if before["unsettled"] or before["state"] not in {"pending", "blocked"}:
+            self.violated(1, f"{name} is undone otherwise while its undo may land")
 
     def _by_two(self, step: Item, resolution: str) -> bool:
         """Whether two people have settled a case of this step so."""
@@ -349,7 +376,7 @@ class Watch:
         if call.key != mine["key"]:
             self.violated(1, f"{record['name']} was called with the key {call.key}")
         if worker is not None:
-            callers = self.callers.setdefault(command, set())
+            callers = self.callers.setdefault(call.key, set())
             callers.add(worker.number)
             if len(callers) > mine["attempts"]:
                 self.violated(

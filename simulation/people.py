@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from functions.domain.cases import (
@@ -36,6 +37,16 @@ if TYPE_CHECKING:
 
 LOOKS_AGAIN = 20 * 60_000
 """How often people look at their lists, in milliseconds: longer than a claim lasts."""
+_AROUND_IT = frozenset({Resolution.RETRY_WITH_ALTERNATE, Resolution.ANOTHER_ACTION})
+"""What people choose where the trouble itself is not mended."""
+_ANOTHER = (
+    Resolution.ANOTHER_ACTION,
+    Resolution.DID_NOT_HAPPEN,
+    Resolution.ANOTHER_ACTION,
+    Resolution.DID_NOT_HAPPEN,
+    Resolution.ANOTHER_ACTION,
+)
+"""Where the undo may still have landed, that it did not is said first."""
 SOON = 1_000
 MOST_VISITS = 40
 
@@ -160,7 +171,7 @@ class People:
             return
         case = claimed.case
         resolution = self._choice(case)
-        if resolution is not Resolution.RETRY_WITH_ALTERNATE:
+        if resolution not in _AROUND_IT:
             self._mends(case)
         if resolution in BY_TWO:
             self._in_twos(case, person, resolution)
@@ -197,9 +208,11 @@ class People:
         """One proposes, and another one agrees: also to what somebody else has proposed who was never heard of again."""
         world = self.world
         one, other = (self._operator(name) for name in (person, f"second-{person}"))
-        name = case.alternates[0].alternate if case.alternates else None
-        alternate = name if resolution is Resolution.RETRY_WITH_ALTERNATE else None
-        wanted = Wanted(resolution, "it has to be", alternate)
+        wanted = Wanted(resolution, "it has to be")
+        if resolution is Resolution.RETRY_WITH_ALTERNATE:
+            wanted = replace(wanted, alternate=case.alternates[0].alternate)
+        elif resolution is Resolution.ANOTHER_ACTION:
+            wanted = replace(wanted, action=case.other_actions[0].name)
         proposed = propose_resolution(world.store, world, case.id, one, wanted)
         waiting = proposed.proposal if isinstance(proposed, Case | Pending) else None
         if waiting is None:
@@ -243,6 +256,7 @@ class People:
             "done": (),
             "accept": (Resolution.ACCEPT,) * 4,
             "alternate": (Resolution.RETRY_WITH_ALTERNATE,) * 4,
+            "another": _ANOTHER,
         }.get(self.world.habits.operator, (Resolution.RETRY, Resolution.DID_NOT_HAPPEN))
         wanted = [*habits[tried:], Resolution.DONE, Resolution.RETRY]
         return next(w for w in wanted if w in case.allowed and self._true(case, w))

@@ -22,7 +22,9 @@ _FUNCTION = "arn:aws:lambda:eu-central-1:111122223333:function:"
 _LETTERS = {Kind.COMPENSABLE: "c", Kind.PIVOT: "p", Kind.RETRIABLE: "r"}
 
 Approver = Literal["approve", "reject", "silent", "late", "twice", "race"]
-Operator = Literal["settle", "retry", "done", "first", "careless", "accept", "alternate", "silent"]
+Operator = Literal[
+    "settle", "retry", "done", "first", "careless", "accept", "alternate", "another", "silent"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ class Habits:
 
     The operator *settles* (tries again once, then does it by hand), always tries again, always does it by hand, does it
     by hand *first* on record and then in fact, says without looking that it did not happen, has what is left accepted, has
-    an alternate take over a lost authority (both with a second person), or never comes.
+    an alternate take over a lost authority, has another action done in place of the undo (these with a second person), or
+    never comes.
     """
 
     ask: bool = False
@@ -63,12 +66,9 @@ class Play:
         """The index of the first step that is not compensable."""
         return self.shape.boundary
 
-    def credential(self, command: Command) -> str:
-        """The name of the credential that a command is made with."""
-        index, side = command
-        step = self.steps[index]
-        operation = step.undo.run if side == "undo" and step.undo is not None else step.run
-        return operation.authority.credential or ""
+    def credential(self, index: int) -> str:
+        """The name of the credential that a step is made with."""
+        return self.steps[index].run.authority.credential or ""
 
     def settles_after(self, index: int) -> int:
         """For how many milliseconds past its deadline a late effect of a step, or of its undo, is possible."""

@@ -18,6 +18,7 @@ from functions.domain.catalogue import (
     Catalogue,
     Fact,
     Operation,
+    OtherAction,
     Precondition,
     Settlement,
     Step,
@@ -27,7 +28,6 @@ from functions.domain.catalogue import (
 from functions.domain.outcome import Receipt
 from functions.domain.policy import Allowed, NeedsApproval
 
-Side = Literal["do", "undo"]
 Does = Literal["run", "status", "tombstone"]
 POLICY = "simulated.policy:decide"
 FACT = "simulated.fact:read"
@@ -81,19 +81,29 @@ def _undo(step: str, undo: Undo) -> Undo:
             replace(each, authority=_authority(each.authority, f"{step}_undo_{each.name}"))
             for each in undo.alternates
         ),
+        other_actions=tuple(_other_action(step, each) for each in undo.other_actions),
         settlement=_settlement(step, "undo", undo.settlement, run.authority),
         fixed_inputs=_inputs,
     )
 
 
-def _settlement(step: str, side: Side, declared: Settlement, authority: Authority) -> Settlement:
-    status = _operation(step, side, "status", authority) if declared.status else None
-    tombstone = _operation(step, side, "tombstone", authority) if declared.tombstone else None
+def _other_action(step: str, action: OtherAction) -> OtherAction:
+    own = _authority(action.run.authority, f"{step}_undo_{action.name}")
+    return replace(
+        action,
+        run=_operation(step, action.name, "run", own),
+        settlement=_settlement(step, action.name, action.settlement, own),
+    )
+
+
+def _settlement(step: str, what: str, declared: Settlement, authority: Authority) -> Settlement:
+    status = _operation(step, what, "status", authority) if declared.status else None
+    tombstone = _operation(step, what, "tombstone", authority) if declared.tombstone else None
     return replace(declared, status=status, tombstone=tombstone)
 
 
-def _operation(step: str, side: Side, does: Does, authority: Authority) -> Operation:
-    return Operation(f"simulated.{step}:{side}_{does}", authority)
+def _operation(step: str, what: str, does: Does, authority: Authority) -> Operation:
+    return Operation(f"simulated.{step}:{what}_{does}", authority)
 
 
 def _authority(declared: Authority, name: str) -> Authority:

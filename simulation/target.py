@@ -26,7 +26,9 @@ from functions.usecases.world import millis
 SAGA = "s4471"
 Side = Literal["do", "undo"]
 Command = tuple[int, Side]
-"""A step's effect, or its undoing."""
+"""A step's effect, or its undoing by whichever action."""
+UNDO_KEY_COLONS = 2
+"""The key of an action in place of an undo is the undo's, with one more part."""
 ANY = ""
 """Parameters of a key that a person has used: whatever we send under it is the same intent."""
 
@@ -86,7 +88,7 @@ class Target:
 
     def run(self, command: Command, call: Call) -> Outcome:
         """Decide a run or an undo that has arrived."""
-        behaviour = self.behaviours[command]
+        behaviour = self._behaviour(command, call)
         if call.key in self.tombstones:
             return Refused(reason="this key has been cancelled")
         known = self._remembered(call.key)
@@ -102,6 +104,12 @@ class Target:
         if behaviour.refuses:
             return Refused(reason="no")
         return self._effect(command, call)
+
+    def _behaviour(self, command: Command, call: Call) -> Behaviour:
+        """What is called in place of an undo is another endpoint, which works."""
+        undos = self.behaviours[command]
+        in_its_place = call.key.count(":") > UNDO_KEY_COLONS
+        return Behaviour(undos.settlement) if in_its_place else undos
 
     def _effect(self, command: Command, call: Call) -> Outcome:
         index, side = command
@@ -177,7 +185,7 @@ class Target:
 
 def command_of(call: Call) -> Command:
     """Which command a call is for: its key says so."""
-    _, index, side = call.key.rsplit(":", 2)
+    index, side = call.key.split(":")[1:3]
     return int(index), "undo" if side == "undo" else "do"
 
 

@@ -67,6 +67,14 @@ def undo_refused(world: World, index: int) -> None:
     world.target.behaviours[index, "undo"].refuses = True
 
 
+def undo_unauthorised(world: World, index: int) -> None:
+    """The undo's own principal has lost its authority."""
+    turned(world, index)
+    undo = world.play.steps[index].undo
+    if undo is not None:
+        world.credentials.revoke(undo.run.authority.credential or "")
+
+
 def unavailable(side: Side) -> Begin:
     """The target is never there."""
 

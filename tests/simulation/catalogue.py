@@ -22,6 +22,7 @@ from functions.domain.catalogue import (
     Fact,
     Kind,
     Operation,
+    OtherAction,
     Precondition,
     Retry,
     Settlement,
@@ -171,7 +172,14 @@ def _undo(name: str, target: str) -> Undo:
                 "The people on call",
             ),
         ),
+        other_actions=(_refund(name, target),),
     )
+
+
+def _refund(name: str, target: str) -> OtherAction:
+    authority = Authority(scope=f"{name}:refund", credential=f"{name}_refund")
+    run = Operation(f"{NAME}.{name}:refund_run", authority)
+    return OtherAction(f"refund_{name}", run, settlement(name, "undo", target), "Refund it")
 
 
 @cache

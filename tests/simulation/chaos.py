@@ -42,6 +42,7 @@ OPERATORS: tuple[Operator, ...] = (
     "careless",
     "accept",
     "alternate",
+    "another",
     "silent",
 )
 STRIDES = {"bound": 2, "waves": 5}

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from functions.domain import evidence
 from functions.domain.cases import NotHeld
 from functions.domain.ledger import by_person, forward, head, undo
 from functions.domain.ledger.records import (
     Direction,
     ForwardState,
     Head,
+    ReplacedAction,
     SagaOutcome,
     StepRecord,
     UndoState,
@@ -250,6 +252,72 @@ def test_12_another_authority_that_nobody_has_agreed_to(monkeypatch: Break) -> N
     monkeypatch.setattr(by_person, "retry_undo", helpful)
     found = violated(full("cc", operator="retry"), lost_undo)
     assert "invariant 12: the authority of the undo of c0 changed, and not by two people" in found
+
+
+def refused_undo(world: World) -> None:
+    """The second step is refused, and so is the first one's undo."""
+    world.target.behaviours[1, "do"].refuses = True
+    world.target.behaviours[0, "undo"].refuses = True
+
+
+def test_another_action_that_two_people_agree_to_violates_nothing() -> None:
+    world = World(full("cc", operator="another"))
+    refused_undo(world)
+    world.begin()
+    world.run()
+    undo_ = world.watch.step(0)["undo"]
+    assert world.watch.violations == []
+    assert (undo_["state"], undo_["key"]) == ("succeeded", "s4471:0:undo:refund_c0")
+    assert undo_["authority"]["credential"] == "c0_refund"
+    assert world.target.count((0, "undo")) == 1
+    assert world.watch.head()["outcome"] == "compensated"
+    world.close()
+
+
+def test_12_another_action_that_nobody_has_agreed_to(monkeypatch: Break) -> None:
+    def helpful(record: StepRecord) -> StepRecord:
+        assert record.undo is not None
+        return by_person.undo_otherwise(
+            record,
+            ReplacedAction(
+                at=1,
+                case="none",
+                proposed_by="operator-1",
+                confirmed_by="operator-1",
+                operation=record.undo.operation,
+                key=record.undo.key,
+                authority=record.undo.authority,
+                attempts=record.undo.attempts,
+                since=record.undo.since,
+                history=record.undo.history,
+                instead="refund_c0",
+            ),
+        )
+
+    monkeypatch.setattr(by_person, "retry_undo", helpful)
+    found = violated(full("cc", operator="retry"), refused_undo)
+    assert "invariant 12: c0 is undone otherwise, and not by two people" in found
+
+
+def test_1_another_action_while_the_undo_may_still_land(monkeypatch: Break) -> None:
+    sound = by_person.undo_otherwise
+
+    def careless(record: StepRecord, replaced: ReplacedAction) -> StepRecord:
+        assert record.undo is not None
+        known = record.undo.model_copy(update={"unsettled": False})
+        return sound(record.model_copy(update={"undo": known}), replaced)
+
+    def never_heard(world: World) -> None:
+        world.target.behaviours[1, "do"].refuses = True
+        world.scheduler.arm(("undo", 0, "call:before"), lambda _: "lost")
+
+    scenario = Scenario("cc", ("nothing", "nothing"), operator="another")
+    assert violated(scenario, never_heard) == ""
+    monkeypatch.setattr(evidence, "undo_unsettled", lambda _: False)
+    monkeypatch.setattr(by_person, "undo_otherwise", careless)
+    found = violated(scenario, never_heard)
+    assert "invariant 1: c0 is undone otherwise while its undo may land" in found
+    assert "invariant 1: 2 effects of (0, 'undo')" in found
 
 
 def test_13_one_person_who_agrees_with_themselves_settles_nothing(monkeypatch: Break) -> None:
