@@ -365,6 +365,15 @@ GATE = (
     ),
     Boundary(
         "gate",
+        "agreed, and out of the group since",
+        pivot,
+        _run("question:before"),
+        nth=2,
+        begin=ways.leaves,
+        habits=_ASK,
+    ),
+    Boundary(
+        "gate",
         "cancelled while open",
         pivot,
         _who("cancel", "turn:before"),

@@ -423,11 +423,14 @@ class Watch:
             for a in approvals
             if a["state"] == "consumed"
             and a["binds"] == binds
-            and any(d["decision"] == "approve" for d in a["decisions"])
+            and any(self._may_approve(d["person"]) for d in a["decisions"])
             and all(d["decision"] == "approve" for d in a["decisions"])
         ]
         if not agreed:
             self.violated(5, f"{record['name']} runs without an approval that matches it")
+
+    def _may_approve(self, person: str) -> bool:
+        return self.world.play.catalogue.approvers in self.world.directory.groups(person)
 
     # Every effect
 

@@ -86,7 +86,7 @@ class People:
         """What the approvers of this scenario do about an approval."""
         match self.world.habits.approver:
             case "approve":
-                self.decides(approval_id, "ann", "approve")
+                self.decides(approval_id, self._approver(), "approve")
             case "reject":
                 self.decides(approval_id, "ann", "reject")
             case "twice":
@@ -100,6 +100,11 @@ class People:
                 self.decides(approval_id, "ann", "approve", delay=61 * 60_000)
             case _:
                 return
+
+    def _approver(self) -> str:
+        """Whoever of the approvers is still one."""
+        group = self.world.play.catalogue.approvers
+        return next(p for p in ("ann", "bob") if group in self.world.directory.groups(p))
 
     def decides(
         self,

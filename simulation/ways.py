@@ -208,6 +208,16 @@ def closes(world: World, index: int) -> None:
     world.scheduler.arm(("gate", index, "token:after"), act)
 
 
+def leaves(world: World, _: int) -> None:
+    """Whoever has just agreed is taken out of the approvers' group."""
+
+    def act(_: Worker) -> Verdict:
+        world.directory.members["ann"] = frozenset()
+        return None
+
+    world.scheduler.arm(("approver", None, "answer:before"), act)
+
+
 def cancels(world: World, index: int) -> None:
     """While people think, somebody cancels."""
 

@@ -93,9 +93,9 @@ class World:
         self._sweeps: set[int] = set()
         targets = Targets(play.catalogue.name, SimAdapters(self), self.credentials)
         everybody = frozenset({play.catalogue.approvers, tenant_group(TENANT)})
-        directory = MemoryDirectory(strangers=everybody)
+        self.directory = MemoryDirectory(strangers=everybody)
         self.steps = tuple(
-            StepWorld(play.catalogue, step, self.store, targets, directory, self, once)
+            StepWorld(play.catalogue, step, self.store, targets, self.directory, self, once)
             for step in play.steps
         )
         self.people = People(self)

@@ -29,6 +29,7 @@ from functions.usecases.targets import Targets
 from simulation import people
 from simulation.faults import give_up
 from simulation.scheduler import Verdict, Worker
+from simulation.ways import leaves
 from tests.simulation.scenario import Scenario
 from tests.simulation.world import World
 
@@ -117,6 +118,13 @@ def test_5_a_pivot_that_asks_nobody(monkeypatch: Break) -> None:
 def test_5_an_approval_that_is_for_something_else(monkeypatch: Break) -> None:
     monkeypatch.setattr(boundary, "_binds", lambda *_: "anything")
     found = violated(full("p", ask=True))
+    assert "invariant 5: p0 runs without an approval that matches it" in found
+
+
+def test_5_an_approval_of_somebody_who_may_no_longer_give_it(monkeypatch: Break) -> None:
+    assert violated(full("p", ask=True), lambda world: leaves(world, 0)) == ""
+    monkeypatch.setattr(boundary, "_revoked", lambda *_: [])
+    found = violated(full("p", ask=True), lambda world: leaves(world, 0))
     assert "invariant 5: p0 runs without an approval that matches it" in found
 
 
