@@ -248,6 +248,8 @@ class Target:
         fault = self._next(f"status {call.key}") or self._next("status ")
         if call.credential != self.secret or fault == "authority":
             return Refused(reason="401", cause=RefusalCause.AUTHORITY)
+        if fault == "refuse":
+            return Refused(reason="not a question we answer")
         if fault is not None:
             return Unknown(reason="no answer")
         if call.key in self.tombstones:

@@ -74,7 +74,8 @@ def test_where_nothing_can_be_asked_a_machine_says_so_at_once_and_asks_nobody() 
 
 
 @pytest.mark.parametrize(
-    ("trouble", "told"), [("authority", "AuthorityLost"), ("lost", "OutcomeUnknown")]
+    ("trouble", "told"),
+    [("authority", "AuthorityLost"), ("refuse", "OutcomeUnknown"), ("lost", "OutcomeUnknown")],
 )
 def test_a_status_query_that_is_refused_is_told_from_one_that_is_not_answered(
     trouble: str, told: str
@@ -170,7 +171,8 @@ def test_nothing_is_called_for_an_undo_that_has_not_been_claimed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trouble", "told"), [("authority", "AuthorityLost"), ("lost", "OutcomeUnknown")]
+    ("trouble", "told"),
+    [("authority", "AuthorityLost"), ("refuse", "OutcomeUnknown"), ("lost", "OutcomeUnknown")],
 )
 def test_a_query_about_an_undo_that_is_refused_is_told_from_one_that_is_not_answered(
     trouble: str, told: str
