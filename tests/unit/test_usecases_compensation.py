@@ -670,10 +670,12 @@ def test_no_case_opens_where_nothing_is_owed() -> None:
 def test_no_case_of_an_undo_opens_while_the_saga_goes_forward() -> None:
     bench = Bench()
     bench.admit()
-    run(bench, 0)
-    assert open_case(bench.store, bench.clock, bench.notices, bench.ref(0), "undo") is None
-    assert bench.step(0).case is None
-    assert state_of(bench, 0) is UndoState.PENDING
+    run(bench, 0, 1)
+    for index in (0, 1):
+        ref = bench.ref(index)
+        assert open_case(bench.store, bench.clock, bench.notices, ref, "undo") is None
+        assert bench.step(index).case is None
+        assert state_of(bench, index) is UndoState.PENDING
 
 
 def test_no_case_opens_for_an_undo_that_only_waits_for_another() -> None:
