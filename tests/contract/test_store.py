@@ -407,7 +407,10 @@ def test_a_record_is_indexed_whole(listed: Store) -> None:
     assert item == {"n": 9, "listed": "other", "created_at": 5, "version": 0}
 
 
-@pytest.mark.parametrize("start", ["", "x", "5.5", "-3", "e30=", "eyJwayI6eyJTIjoieCJ9fQ==", "é"])
+@pytest.mark.parametrize(
+    "start",
+    ["", "x", "5.5", "-3", "e30=", "eyJwayI6eyJTIjoieCJ9fQ==", "é", "W10=", "MQ==", "bnVsbA=="],
+)
 def test_a_cursor_that_no_page_returned_is_refused_by_name(listed: Store, start: str) -> None:
     if start == "":
         assert listed.index(Table.LEDGER, "listed", "acme", start=start)[0]

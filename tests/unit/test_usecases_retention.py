@@ -10,6 +10,7 @@ import pytest
 
 from functions.domain.cases import Resolution
 from functions.domain.ledger import head as heads
+from functions.domain.ledger.records import Saga
 from functions.domain.requests import RequestRecord, RequestState
 from functions.ports import Key, Table
 from functions.usecases.claim_case import claim_case
@@ -113,6 +114,20 @@ def test_after_its_end_all_of_a_saga_is_kept_as_long_as_its_longest_step_asks_fo
     assert bench.head.outcome == ending
     swept(bench)
     assert set(marks(bench).values()) == {in_days(bench, 400)}
+
+
+def test_a_saga_that_is_told_of_again_is_kept_no_longer_and_not_told_again() -> None:
+    bench = ran()
+    swept(bench)
+    before = marks(bench)
+    bench.clock.pass_(10 * DAY)
+    told: list[Saga] = []
+    said = attend_to(
+        bench.store, bench.clock, bench.machines, bench.notices, compiled, SAGA, told.append
+    )
+    assert said == "nothing"
+    assert marks(bench) == before
+    assert told == []
 
 
 def test_a_plan_without_that_step_is_kept_for_less() -> None:
