@@ -41,8 +41,8 @@ def settle(
     """Settle the forward command of a step, or raise why that can not be done now.
 
     Going forward asks for the status; undoing puts a tombstone on the key first, where the target has one, so that a
-    call that is still on its way can not land. Raises StillRunning, NotSettledYet, OutcomeUnknown, AuthorityLost,
-    PersonNeeded.
+    call that is still on its way can not land. Raises CaseOpen, StillRunning, NotSettledYet, OutcomeUnknown,
+    AuthorityLost, PersonNeeded.
     """
     if record.case is not None:
         raise errors.CaseOpen(record.case)

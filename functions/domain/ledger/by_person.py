@@ -12,6 +12,7 @@ from functions.domain.ledger import undo as undos
 from functions.domain.ledger.forward import IllegalTransition
 from functions.domain.ledger.records import (
     ForwardState,
+    Intent,
     Millis,
     ReplacedAction,
     StepRecord,
@@ -43,13 +44,7 @@ def complete(record: StepRecord, receipt: Receipt, *, now: Millis) -> StepRecord
 def retry(record: StepRecord) -> StepRecord:
     """One more attempt in the budget, a new fence against whoever may still be reporting."""
     forward = record.forward
-    update = {
-        "budget": max(forward.budget, forward.attempts) + 1,
-        "settlings": 0,
-        "fence": forward.fence + 1,
-        "lease_until": 0,
-        "conflicted": False,
-    }
+    update = _one_more(forward)
     if forward.state is ForwardState.REFUSED:
         return forwards.moved(record, ForwardState.RELEASED, **update)
     return record.model_copy(update={"forward": forward.model_copy(update=update)})
@@ -64,23 +59,13 @@ def ask_again(record: StepRecord) -> StepRecord:
 
 def found_absent(record: StepRecord) -> StepRecord:
     """A person has found that no call of this step took effect: one more attempt, under a new fence."""
-    forward = record.forward
-    return forwards.moved(
-        record,
-        ForwardState.RELEASED,
-        unsettled=False,
-        conflicted=False,
-        budget=max(forward.budget, forward.attempts) + 1,
-        settlings=0,
-        fence=forward.fence + 1,
-        lease_until=0,
-    )
+    update = _one_more(record.forward)
+    return forwards.moved(record, ForwardState.RELEASED, unsettled=False, **update)
 
 
 def retry_undo(record: StepRecord) -> StepRecord:
     """One more attempt, and a new fence. Blocked -> pending; what was unknown is unknown again."""
-    undo = _undo(record)
-    return _again(record, undo, budget=max(undo.budget, undo.attempts) + 1)
+    return _again(record, _undo(record))
 
 
 def retry_undo_under(record: StepRecord, substitution: Substitution) -> StepRecord:
@@ -132,14 +117,18 @@ def _undo(record: StepRecord) -> Undo:
     return record.undo
 
 
-def _again(record: StepRecord, undo: Undo, *, budget: int) -> StepRecord:
-    return undos.moved(
-        record.model_copy(update={"undo": undo}),
-        UndoState.UNKNOWN if undo.unsettled else UndoState.PENDING,
-        budget=budget,
-        settlings=0,
-        fence=undo.fence + 1,
-        lease_until=0,
-        conflicted=False,
-        needs_person=False,
-    )
+def _one_more(command: Intent) -> dict[str, object]:
+    """What changes of either command when it is to be tried once more."""
+    return {
+        "budget": max(command.budget, command.attempts) + 1,
+        "settlings": 0,
+        "fence": command.fence + 1,
+        "lease_until": 0,
+        "conflicted": False,
+    }
+
+
+def _again(record: StepRecord, undo: Undo, **changes: object) -> StepRecord:
+    state = UndoState.UNKNOWN if undo.unsettled else UndoState.PENDING
+    reopened = record.model_copy(update={"undo": undo})
+    return undos.moved(reopened, state, **{**_one_more(undo), "needs_person": False, **changes})
