@@ -289,12 +289,10 @@ class Watch:
     def _substituted(self, name: str, before: Item, after: Item) -> None:
         """Invariant 12: another authority is a declared one, and two people have agreed to it in this very write."""
         last = (after.get("substitutions") or [{}])[-1]
-        case = self.world.store.records.get(self.world.case_key(last.get("case", ""))) or {}
         agreed = (
             after["authority"] in before.get("alternates", ())
             and last.get("authority") == after["authority"]
-            and last.get("proposed_by") not in {None, last.get("confirmed_by")}
-            and self._settled_by_two(case, "retry_with_alternate")
+            and self._agreed_in(last, "retry_with_alternate")
         )
         if not agreed:
             self.violated(12, f"the authority of the undo of {name} changed, and not by two people")
@@ -304,14 +302,10 @@ class Watch:
 
         Nothing that was asked for under the earlier key may have landed, or may still.
         """
-        last = after["replaced"][-1]
-        case = self.world.store.records.get(self.world.case_key(last.get("case", ""))) or {}
         declared = {each["name"]: each["authority"] for each in before.get("other_actions", ())}
         used = {before["key"], *(each["key"] for each in before.get("replaced", ()))}
-        agreed = (
-            declared.get(after["operation"]) == after["authority"]
-            and last.get("proposed_by") not in {None, last.get("confirmed_by")}
-            and self._settled_by_two(case, "another_action")
+        agreed = declared.get(after["operation"]) == after["authority"] and self._agreed_in(
+            after["replaced"][-1], "another_action"
         )
         if not agreed:
             self.violated(12, f"{name} is undone otherwise, and not by two people")
@@ -319,6 +313,12 @@ class Watch:
             self.violated(1, f"{name} is undone otherwise under a key or fence of before")
         if before["unsettled"] or before["state"] not in {"pending", "blocked"}:
             self.violated(1, f"{name} is undone otherwise while its undo may land")
+
+    def _agreed_in(self, entry: Item, resolution: str) -> bool:
+        """Whether the entry of a change names two people, and the case in which they settled it so."""
+        case = self.world.store.records.get(self.world.case_key(entry.get("case", ""))) or {}
+        two = entry.get("proposed_by") not in {None, entry.get("confirmed_by")}
+        return two and self._settled_by_two(case, resolution)
 
     def _by_two(self, step: Item, resolution: str) -> bool:
         """Whether two people have settled a case of this step so."""

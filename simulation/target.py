@@ -8,6 +8,7 @@ from typing import Literal
 
 from functions.domain.calls import Call
 from functions.domain.catalogue import Settlement
+from functions.domain.keys import undo_key
 from functions.domain.outcome import (
     Applied,
     Finding,
@@ -27,8 +28,6 @@ SAGA = "s4471"
 Side = Literal["do", "undo"]
 Command = tuple[int, Side]
 """A step's effect, or its undoing by whichever action."""
-UNDO_KEY_COLONS = 2
-"""The key of an action in place of an undo is the undo's, with one more part."""
 ANY = ""
 """Parameters of a key that a person has used: whatever we send under it is the same intent."""
 
@@ -107,9 +106,10 @@ class Target:
 
     def _behaviour(self, command: Command, call: Call) -> Behaviour:
         """What is called in place of an undo is another endpoint, which works."""
-        undos = self.behaviours[command]
-        in_its_place = call.key.count(":") > UNDO_KEY_COLONS
-        return Behaviour(undos.settlement) if in_its_place else undos
+        index, side = command
+        declared = self.behaviours[command]
+        in_its_place = side == "undo" and call.key != undo_key(SAGA, index)
+        return Behaviour(declared.settlement) if in_its_place else declared
 
     def _effect(self, command: Command, call: Call) -> Outcome:
         index, side = command
