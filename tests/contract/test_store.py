@@ -499,6 +499,17 @@ def on_dynamodb(client: Any) -> DynamoStore:
     return DynamoStore(client, ledger=name, people=None)
 
 
+def after_one_page(client: Any) -> tuple[DynamoStore, str]:
+    """A store with two listed records, and the cursor after the first."""
+    store = on_dynamodb(client)
+    for number in range(2):
+        key = Key(Table.LEDGER, f"saga#{number}", "saga")
+        create(store, key, listed="acme", created_at=number)
+    _, start = store.index(Table.LEDGER, "listed", "acme", limit=1)
+    assert start is not None
+    return store, start
+
+
 def failing(
     client: Any,
     operation: str,
@@ -612,23 +623,14 @@ def test_only_a_cursor_that_is_refused_is_a_bad_cursor(
     code: str,
     started: bool,  # noqa: FBT001 - a column of the table
 ) -> None:
-    store = on_dynamodb(dynamodb)
-    for number in range(2):
-        key = Key(Table.LEDGER, f"saga#{number}", "saga")
-        create(store, key, listed="acme", created_at=number)
-    _, start = store.index(Table.LEDGER, "listed", "acme", limit=1)
-    assert start is not None
+    store, start = after_one_page(dynamodb)
     failing(dynamodb, "Query", code)
     with pytest.raises(ClientError, match=code):
         store.index(Table.LEDGER, "listed", "acme", start=start if started else None)
 
 
 def test_a_cursor_that_the_service_refuses_is_a_bad_one(dynamodb: Any) -> None:
-    store = on_dynamodb(dynamodb)
-    for number in range(2):
-        key = Key(Table.LEDGER, f"saga#{number}", "saga")
-        create(store, key, listed="acme", created_at=number)
-    _, start = store.index(Table.LEDGER, "listed", "acme", limit=1)
+    store, start = after_one_page(dynamodb)
     failing(dynamodb, "Query", "ValidationException")
     with pytest.raises(BadCursor):
         store.index(Table.LEDGER, "listed", "acme", start=start)

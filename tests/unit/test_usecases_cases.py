@@ -298,16 +298,22 @@ def test_what_a_person_says_is_kept_with_the_receipt_as_far_as_it_fits(
     assert receipt.details == kept
 
 
+def comes_late(bench: Bench, index: int, **changes: Any) -> None:
+    """The effect of a step is recorded when nobody expected it any more."""
+    step = bench.step(index)
+    effect = step.forward.model_copy(
+        update={"state": ForwardState.COMPLETED, "receipt": Receipt(resource="late-1")}
+    )
+    late = {"forward": effect, "late": "it came late", **changes}
+    bench.put(step, step.model_copy(update=late))
+
+
 def two_cases(bench: Bench, *, late: int) -> Case:
     """A saga that compensates: the undo of step 1 was given up, and an effect of step `late` came too late."""
     bench.admit()
     compensating(bench, 0, 1, because=2)
     case = opened(bench, 1, "undo")
-    step = bench.step(late)
-    effect = step.forward.model_copy(
-        update={"state": ForwardState.COMPLETED, "receipt": Receipt(resource="late-1")}
-    )
-    bench.put(step, step.model_copy(update={"forward": effect, "late": "it came late"}))
+    comes_late(bench, late)
     assert attend(bench) == "case"
     assert bench.head.attention is Attention.MANUAL
     return case
@@ -434,18 +440,14 @@ def test_a_boundary_that_took_effect_after_the_turn_is_a_persons_and_has_no_undo
     bench = Bench()
     bench.admit()
     compensating(bench, 0, 1, because=2)
-    charge = bench.step(2)
-    effect = charge.forward.model_copy(
-        update={"state": ForwardState.COMPLETED, "receipt": Receipt(resource="charge-1")}
-    )
-    bench.put(charge, charge.model_copy(update={"forward": effect, "late": "it came late"}))
+    comes_late(bench, 2)
     assert attend(bench) == "case"
     case = the_case(bench, 2)
     assert case.allowed == (Resolution.DONE, Resolution.ACCEPT)
     assert isinstance(resolve(bench, case, Resolution.DONE), Settled)
     after = bench.step(2)
     assert (after.case, after.late, after.undo) == (None, None, None)
-    assert after.forward.receipt == Receipt(resource="charge-1")
+    assert after.forward.receipt == Receipt(resource="late-1")
 
 
 def late_second_effect(bench: Bench) -> Case:
@@ -492,11 +494,7 @@ def test_an_ended_saga_is_driven_again_only_where_a_late_effect_is_still_to_be_u
     step = bench.step(0)
     assert step.undo is not None
     owed = step.undo.model_copy(update={"state": UndoState.PENDING, "inputs": {"order": "4471"}})
-    effect = step.forward.model_copy(
-        update={"state": ForwardState.COMPLETED, "receipt": Receipt(resource="late-1")}
-    )
-    late = {"forward": effect, "undo": owed, "late": "it came late"}
-    bench.put(step, step.model_copy(update=late))
+    comes_late(bench, 0, undo=owed)
     assert attend(bench) == "case"
     assert isinstance(resolve(bench, the_case(bench, 0), resolution), Settled)
     assert bench.head.wanted == wanted
